@@ -110,13 +110,13 @@ def run(quick: bool) -> Report:
         "file. Workers are processes of one thread on the machine of the client; the fit in memory "
         "has as many threads. The stack in memory is ready before, and so are kept blocks: a first "
         "fit, which does not count, loads them. Blocks are read every round in one fit alone.",
-        "Bytes are those from and to the client in a round; seconds a round are medians of the "
+        "Bytes are those from and to the client in a round; seconds per round are medians of the "
         "last fit. What is beyond is the solver in the basis, which only the client works on.",
         f"Loadings differ by at most {apart:.1g} of the largest.",
     ]
     failures = [] if same else [f"loadings differ by {apart:.2g}"]
-    columns = ("graphs are", "seconds", "over memory", "rounds", "seconds a round",
-               "kB sent a round", "kB received a round", "passes")  # fmt: skip
+    columns = ("graphs are", "seconds", "over memory", "rounds", "seconds per round",
+               "kB sent per round", "kB received per round", "passes")  # fmt: skip
     title = "the same fit by the workers of a cluster"
     return Report(
         "cluster", title, columns, rows, "", installed("distributed"), notes, failures, bars

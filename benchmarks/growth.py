@@ -108,7 +108,7 @@ def run(quick: bool) -> Report:
     return Report(
         name="growth",
         title=f"time of a fit by eigengraphs {SOLVER}, d={D}",
-        columns=("sweep", "size", "seconds", "ns a unit", "n_passes_", "answer"),
+        columns=("sweep", "size", "seconds", "ns per unit", "n_passes_", "answer"),
         rows=rows,
         meaning="",
         versions=installed("numpy", "scipy"),

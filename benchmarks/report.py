@@ -22,11 +22,11 @@ __all__ = ["Report", "installed", "listed", "render", "write_section"]
 _RESULTS = Path(__file__).parent / "RESULTS.md"
 _TITLE = """# Results of the benchmarks
 
-Written by `make bench`; each section by the benchmark that it is named after. Times are medians
-of wall-clock seconds on a machine that others use at the same time, and are here for
-information: read the ratios, which compare runs of one round. In a round a method runs three
-times in a row and the run in the middle counts, unless one takes ten seconds: a short run hits or
-misses a busy moment, and the first after a pause finds that the system took its memory back.
+Written by `make bench`; each section by the benchmark of its name. Times are medians of
+wall-clock seconds on a shared machine and only for information: compare the ratios, which are
+from runs in the same round. In a round, each method runs three times in a row and the median
+counts, unless a run takes ten seconds: short runs depend on how busy the machine is, and the
+first run after a pause has to get its memory from the system again.
 """
 _SUMMARY = "bars"
 

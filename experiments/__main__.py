@@ -61,7 +61,7 @@ def command(
                 failed.append(name)
                 bars.console.print(visible(f"{name}: {error}"), markup=False, highlight=False)
             except KeyboardInterrupt:
-                say("experiments: interrupted; the same command goes on from here", file=sys.stderr)
+                say("experiments: interrupted; the same command continues it", file=sys.stderr)
                 raise typer.Exit(130) from None
     if path is not None:
         say(f"wrote {path}")

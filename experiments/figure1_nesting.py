@@ -414,7 +414,7 @@ def figure1(run: Run) -> Outcome:
     return Outcome(
         "Nesting of the models on one graph and on many (section 2)",
         "loops are ignored, as the caption has it: probabilities are compared on pairs s < t, and "
-        "what is no random dot product graph is none whatever diagonal it is given (up to the "
+        "a graph that is not a random dot product graph is not one with any diagonal (up to the "
         "x_s . x_s <= 1 of its definition). Families of block models: bounds on pairs s < t; "
         'joint embeddings of their matrices with *observed* diagonal, for which blocks are exact.',
         [*_one_graph(arrows, gaps, freed_by, draws), *_many_graphs(same, by_K, spread, draws)],
@@ -515,8 +515,8 @@ def _one_graph(
             "a model was not set apart from the smaller kind: see the table",
         ),
         new(
-            "an indefinite matrix makes an SBM no RDPG (reading the caption as a condition)",
-            "SBMs of two blocks, B indefinite, are RDPGs all the same in "
+            "an SBM with an indefinite matrix is not an RDPG (reading the caption as a condition)",
+            "SBMs of two blocks, B indefinite, are nevertheless RDPGs in "
             + ", ".join(f"{one['count']}" for one in freed_by.values())
             + f" of {draws} draws with n = " + ", ".join(str(2 * size) for size in HALVES)
             + f" (probabilities within {max(one['error'] for one in freed_by.values()):.0e})",

@@ -47,12 +47,12 @@ Verdict: TypeAlias = Literal["reproduced", "better", "differs", "new"]
 Cell: TypeAlias = str | int | float | None
 Key = TypeVar("Key", bound=Hashable)
 
-_HEAD = """# What came out
+_HEAD = """# Results of the experiments
 
-Every figure and table of *Joint Embedding of Graphs*, and some questions beside it. Each section is
-written by the command that it names; nothing here is typed by hand. Standard errors are in
-parentheses. Verdicts: **reproduced** (as the paper says), **better**, **differs** (with the
-reason), **new** (the paper does not ask).
+Every figure and table of *Joint Embedding of Graphs*, and some further questions. Each section is
+written by the command that it names, never by hand. Standard errors are in parentheses. Verdicts:
+**reproduced** (as the paper says), **better**, **differs** (with the reason), **new** (not in the
+paper).
 
 """
 

@@ -81,7 +81,7 @@ def mice(run: Run) -> Outcome:
                        label=label)  # fmt: skip
     for panel in axes:
         panel.axhline(0.25, color=drawing.GRAY, linewidth=0.8, label="chance")
-    drawing.tidy(axes[0], "components", "share of held-out mice that are right", legend=True)
+    drawing.tidy(axes[0], "components", "share of held-out mice predicted correctly", legend=True)
     drawing.tidy(axes[1], "parameters", scales="x")
     return Outcome(
         "Genotypes of 32 mice from their connectomes",

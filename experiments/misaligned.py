@@ -33,7 +33,7 @@ COLUMNS = {
     "loadings_touched": "loadings of shuffled graphs",
     "over_spread": "over their spread",
     "loadings_untouched": "of the others",
-    "put_back": "aligned: vertices put back",
+    "put_back": "aligned: vertices restored",
     "touched_aligned": "positions of shuffled vertices",
     "loadings_aligned": "loadings",
 }
@@ -166,13 +166,13 @@ def _findings(diagonal: str, tenth: dict[str, Array]) -> list[Finding]:
             f"{measured(tenth['loadings_touched'])} of their size, and by "
             f"{measured(tenth['over_spread'], 2)} of their spread between graphs",
             tenth["over_spread"].mean() < 0.25,
-            "small beside the differences between graphs",
+            "small compared with the differences between graphs",
             "small beside the loadings; but what a classifier sees is how loadings differ "
             "from graph to graph, and beside that it is large",
         ),
         new(
             "(graph matching is not in the paper)",
-            f"{where}: `eg.align` puts {tenth['put_back'].mean():.0%} of the vertices back",
+            f"{where}: `eg.align` restores {tenth['put_back'].mean():.0%} of the vertices",
             "three quarters of the pairs are common to all graphs here; with nothing but "
             "block probabilities in common nobody could match them",
         ),

@@ -24,9 +24,9 @@ from experiments.repetitions import Array, Rng
 __all__ = ["Case", "cases", "compare", "refined", "step"]
 
 COLUMNS = (
-    "case", "d", "refining takes off", "explained, greedy", "refined", "error of positions, greedy",
-    "refined", "error of loadings, greedy", "refined", "largest cosine, greedy", "condition",
-    "passes over greedy",
+    "case", "d", "residuals reduced by refining", "explained, greedy", "refined",
+    "error of positions, greedy", "refined", "error of loadings, greedy", "refined",
+    "largest cosine, greedy", "condition", "passes over greedy",
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def cases(quick: bool, seed: int) -> Iterator[Case]:
 def compare(case: Case) -> dict[str, Any]:
     """Fit a case greedily and refined.
 
-    ``gain`` is the share of what the greedy components leave that refining takes off. Pairs are
+    ``gain`` is the share of the greedy residuals that refining removes. Pairs are
     greedy and refined: ``explained``, the share of the squared norm; the mean error of
     ``positions``; that of ``loadings``, root mean square over that of the true loadings. ``cosine``
     is the largest between two greedy components, ``condition`` that of the refined components'
@@ -115,7 +115,7 @@ def step(rng: Rng, *, case: int, full: bool, seed: int) -> Any:
 
 
 def refined(run: Run) -> Outcome:
-    """Compare all cases; draw what refining takes off."""
+    """Compare all cases; draw how much refining reduces the residuals."""
     count = sum(1 for _ in cases(not run.full, run.seed))
     tasks = [{"case": case, "full": run.full, "seed": run.seed} for case in range(count)]
     found = run.repeat(step, tasks)
@@ -132,16 +132,16 @@ def refined(run: Run) -> Outcome:
             judged(
                 "the difference between optimizing one component at a time and all together is "
                 "negligible when d is small",
-                f"real and block graphs with d up to 4: refining takes off at most {gain:.1%} of "
-                "what is left",
+                "real and block graphs with d up to 4: refining reduces the residuals by at most "
+                f"{gain:.1%}",
                 gain < 0.05,
                 "although greedy components are not orthogonal (cosines up to "
                 f"{max(row['cosine'] for row in small):.2f})",
             ),
             judged(
                 "the same",
-                f"planted components that are not orthogonal: refining takes off {gains}, and the "
-                f"mean error of positions falls from {errors}",
+                "planted components that are not orthogonal: refining reduces the residuals by "
+                f"{gains}, and the mean error of positions falls from {errors}",
                 max(row["gain"] for row in planted) <= 0.05,
                 "the first greedy component is a mixture of all. Refining starts there, so it "
                 "never ends with a larger objective; in section 5.1 it fits weak components to "
@@ -178,6 +178,6 @@ def _picture(rows: list[dict[str, Any]]) -> Any:
             ):
                 right.scatter([x], [place], color=color, s=22,
                               label=label if row is rows[0] else None)  # fmt: skip
-    drawing.tidy(left, "taken off by refining (% of what is left)")
+    drawing.tidy(left, "reduction of the residuals by refining (%)")
     drawing.tidy(right, "mean error of positions", legend=True)
     return figure

@@ -392,7 +392,7 @@ def _metric(main: Results) -> Finding:
     }
     worst = max(abs(gap.mean()) for gap in gaps.values())
     return new(
-        "(not asked) distances between loadings, or between the fitted graphs?",
+        "(not in the paper) distances between loadings, or between the fitted graphs?",
         "loadings minus fitted graphs, mean over d = 5, 10, 20, 30 (auto, all): "
         + ", ".join(f"{measured(gaps[x])} with {x.words}" for x in (Setting(1), Setting(8))),
         f"at most {worst:.3f} apart in all settings: the protocol of the paper, Euclidean "

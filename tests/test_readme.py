@@ -66,7 +66,7 @@ def test_the_python_of_the_page_of_reproducing_runs(capsys):
         compile("\n".join(blocks("python", GUIDE / "reproducing.md")), "page", "exec"),
         {},
     )
-    assert capsys.readouterr().out == "# What came ou\n"
+    assert capsys.readouterr().out == "# Results of t\n"
 
 
 def test_the_python_of_the_page_of_reading_runs(capsys):

@@ -2,11 +2,11 @@
 The spring of 2020 in the air traffic of the United States
 ==========================================================
 
-Flights among 343 airports, month by month from January 2016 to September 2021: 69 graphs, of which
-a weight is the number of flights between two airports. We look for the months in which the traffic
-changed, and for the airports that carry the change. Coordinates of the airports are not used by the
-embedding; they only draw the map. The data are fetched (Bureau of Transportation Statistics, as
-published with Agterberg, Lubberts and Arroyo, 2022).
+Flights among 343 airports, month by month from January 2016 to September 2021: 69 graphs, whose
+weights are the numbers of flights between two airports. We look for the months in which the traffic
+changed, and for the airports that carry the change. The embedding does not use the coordinates of
+the airports; they are only for the map. The data are downloaded (Bureau of Transportation
+Statistics, as published with Agterberg, Lubberts and Arroyo, 2022).
 """
 
 import textwrap
@@ -23,16 +23,17 @@ print(flights)
 # %%
 # A level for every month
 # -----------------------
-# Logarithms keep the largest routes from deciding everything. ``center=True`` subtracts the mean
-# graph, so that loadings tell how a month differs from the average month.
+# Logarithms keep the largest routes from dominating. ``center=True`` subtracts the mean
+# graph, so that loadings show how a month differs from the average month.
 
 je = eg.JointEmbedding(2, preprocess="log1p", center=True, random_state=0).fit(flights.graphs)
 print("converged:", je.converged_)
 print("explained:", " ".join(f"{share:.1%}" for share in je.explained_ratio_))
 
 # %%
-# That is little of all squared differences. Most of these are on small routes: pairs of airports
-# with fewer than 100 flights a month have 9 % of the flights and 82 % of the squared differences.
+# This is a small part of all squared differences. Most of them are on small routes: pairs of
+# airports with fewer than 100 flights per month have 9 % of the flights and 82 % of the squared
+# differences.
 
 dense = np.stack([graph.toarray() for graph in flights.graphs])
 small = dense.mean(axis=0) < 100
@@ -41,13 +42,13 @@ print(f"flights on small routes: {dense[:, small].sum() / dense.sum():.0%}")
 print(f"squared differences on small routes: {squares[small].sum() / squares.sum():.0%}")
 
 # %%
-# What the components do explain is plain to see.
+# What the components do explain is clearly visible.
 
 total = dense.sum(axis=(1, 2)) / 2
 months = flights.months.astype("datetime64[D]")
 figure, (above, below) = plt.subplots(2, 1, figsize=(8.5, 5.4), sharex=True, layout="constrained")
 above.plot(months, total / 1000, color="0.3", marker="o", markersize=3.5, linewidth=1.2)
-above.set(ylabel="flights a month, thousands", ylim=(0, None))
+above.set(ylabel="flights per month, thousands", ylim=(0, None))
 eg.plot.timeline(je, times=months, ax=below)
 below.set(xlabel="month", ylabel="loading (0: the average month)")
 below.legend(frameon=False, loc="lower left")
@@ -59,8 +60,8 @@ plt.show()
 # %%
 # When did it change?
 # -------------------
-# ``change_points`` cuts the series where the level of all loadings changes. It knows that
-# neighboring months are alike, and would cut a series without any change in 5 % of cases.
+# ``change_points`` divides the series where the level of the loadings changes. It accounts
+# for the similarity of neighboring months, and divides a series without a change in 5 % of cases.
 
 names = flights.months.astype(str).tolist()
 changes = eg.inference.change_points(je.loadings_, random_state=0)
@@ -68,9 +69,9 @@ print(textwrap.fill(" ".join(changes.words(names)), 80))
 print("gain of each change, in penalties:", changes.gains.round(1))
 
 # %%
-# A season is a change of level, too, so we take it off: from each loading the mean of the same
-# month of the year in 2016 to 2019. Then the change is already seen in March. March used to have
-# more traffic than February; in 2020, with the second half of the month lost, it did not.
+# A season is also a change of level, so we remove it: we subtract from each loading the mean of the
+# same calendar month in 2016 to 2019. Then the change is already visible in March. March usually
+# has more traffic than February; in 2020, with the second half of the month lost, it did not.
 
 of_year = flights.months.astype(int) % 12
 usual = flights.months < np.datetime64("2020-01")
@@ -85,8 +86,8 @@ for year in range(2016, 2021):
 # %%
 # Which airports carry it?
 # ------------------------
-# In component 1 nearly all positions are positive, so its loading is traffic in general, and more
-# so between airports with large positions. When the loading fell, routes among these lost most.
+# In component 1 nearly all positions are positive, so its loading measures overall traffic, mostly
+# between airports with large positions. When the loading fell, routes among these lost most.
 
 h = je.latent_positions_[:, 0]
 order = np.argsort(-h)
@@ -129,14 +130,14 @@ plt.show()
 # %%
 # Back to the counts
 # ------------------
-# Do positions tell what happened to an airport? We compare flights in months of 2020 and 2021 with
-# those of the same months of 2019, at airports that had at least 1,000 flights a month.
+# Do positions predict what happened to an airport? We compare flights in months of 2020 and 2021
+# with the same months of 2019, at airports that had at least 1,000 flights per month.
 
 degrees = dense.sum(axis=1)
 
 
 def mean_flights(year, first, last):
-    """Return the flights of each airport in a month of these, on average, (n,)."""
+    """Return the mean number of flights per month at each airport, (n,)."""
     start, end = np.datetime64(f"{year}-{first:02d}"), np.datetime64(f"{year}-{last:02d}")
     return degrees[(flights.months >= start) & (flights.months <= end)].mean(axis=0)
 
@@ -167,5 +168,5 @@ plt.show()
 # %%
 # The airports of New York, Washington and San Francisco are at one end: in the summer of 2021 they
 # still had about half to two thirds of their flights. Sarasota and Key West, on the beaches of
-# Florida, are at the other end, and had many more flights than in 2019. Positions are a summary of
-# routes, so the correlation is no perfect one.
+# Florida, are at the other end, and had many more flights than in 2019. Positions summarize all
+# routes, so the correlation is not perfect.

@@ -2,9 +2,9 @@
 Which mouse is it? Genotypes of 32 brains
 =========================================
 
-Diffusion MRI of 32 mice of four strains gives 32 graphs on the same 332 brain regions; a weight is
-a number of fibre streamlines. We ask whether the strains differ, in which regions, and how well the
-strain of a new mouse could be told. The data are bundled (Wang et al., 2020, NeuroImage 222).
+Diffusion MRI of 32 mice of four strains gives 32 graphs on the same 332 brain regions; weights are
+numbers of fiber streamlines. We ask whether the strains differ, in which regions, and how well the
+strain of a new mouse can be predicted. The data are bundled (Wang et al., 2020, NeuroImage 222).
 """
 
 import textwrap
@@ -18,19 +18,20 @@ mice = eg.datasets.load_mice()
 print(mice)
 
 # %%
-# Four numbers a mouse
-# --------------------
+# Four numbers per mouse
+# ----------------------
 # Streamline counts span five orders of magnitude, so we take logarithms, as a part of the model.
-# ``center=True`` subtracts the mean graph: components describe how mice differ. Genotypes take no
-# part in the fit. Why four components: both the elbow of the objective and the agreement of halves
-# of the mice say 4 (:doc:`/guide/choosing-d`).
+# ``center=True`` subtracts the mean graph: components describe how mice differ. Genotypes are not
+# used in the fit. We use four components because both the elbow of the objective and the agreement
+# of halves of the mice say 4 (:doc:`/guide/choosing-d`).
 
 je = eg.JointEmbedding(4, preprocess="log1p", center=True, random_state=0).fit(mice.graphs)
 print("converged:", je.converged_)
 print("explained:", " ".join(f"{share:.1%}" for share in je.explained_ratio_))
 
 # %%
-# Each mouse is a point. Components 1 and 2 tell BTBR from all others, component 4 tells CAST.
+# Each mouse is a point. Components 1 and 2 separate BTBR from all others, component 4 separates
+# CAST.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 eg.plot.loadings(je, (0, 1), color=mice.genotypes, ax=left)
@@ -42,9 +43,9 @@ plt.show()
 # %%
 # Which regions carry component 2?
 # --------------------------------
-# It is positive on the left side of the brain and negative on the right. So a large loading means:
-# more streamlines within either side, fewer between the two. ``read_components`` names the
-# regions, and fits halves of the mice anew to see whether they find the same component.
+# It is positive on the left side of the brain and negative on the right. So a large loading means
+# more streamlines within each side, and fewer between the sides. ``read_components`` names the
+# regions, and fits halves of the mice to see whether they find the same component.
 
 readings = eg.inference.read_components(je, mice.graphs, random_state=0)
 for one in readings:
@@ -58,7 +59,7 @@ print("the other:", *(name for name, _ in second.low))
 
 # %%
 # As a matrix the component has four blocks, because the first 166 regions are the left side. The
-# right panel has the position of every region; the isocortex stands farthest apart.
+# right panel shows the position of every region; the sides differ most in the isocortex.
 
 regions = mice.regions
 blocks = [
@@ -76,12 +77,12 @@ eg.plot.components(je, 1, ax=left)
 left.set_xticks([83, 249], ["left side", "right side"])
 left.set_yticks([83, 249], ["left side", "right side"], rotation=90, va="center")
 rng = np.random.default_rng(0)
-for side, colour, marker in (("L", "#0072B2", "o"), ("R", "#D55E00", "^")):
+for side, color, marker in (("L", "#0072B2", "o"), ("R", "#D55E00", "^")):
     for row, block in enumerate(blocks):
         mine = (regions.blocks == block) & (regions.hemispheres == side)
         rows = row + rng.uniform(-0.25, 0.25, mine.sum())
         label = {"L": "left side", "R": "right side"}[side] if row == 0 else None
-        right.scatter(h[mine], rows, s=14, color=colour, marker=marker, alpha=0.8, label=label)
+        right.scatter(h[mine], rows, s=14, color=color, marker=marker, alpha=0.8, label=label)
 right.axvline(0, color="0.8", linewidth=0.8, zorder=0)
 right.set_yticks(range(len(blocks)), [block.replace("_", " ") for block in blocks])
 right.invert_yaxis()
@@ -90,9 +91,9 @@ right.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=2)
 plt.show()
 
 # %%
-# A pattern is a summary, so we look at the counts themselves. Of the streamlines between regions
-# of the isocortex, these shares cross from one side to the other. In BTBR mice nearly none do: the
-# strain is known to lack the corpus callosum, which joins the two sides.
+# A pattern is a summary, so we also look at the counts. These are the shares of the streamlines
+# between regions of the isocortex that cross from one side to the other. In BTBR mice nearly none
+# do: the strain is known to lack the corpus callosum, which connects the two sides.
 
 counts = np.asarray(mice.graphs)
 cortex = regions.blocks == "isocortex"
@@ -107,8 +108,9 @@ for genotype in np.unique(mice.genotypes):
 # %%
 # Do the genotypes differ?
 # ------------------------
-# ``compare`` tests every component, and all together, by permutations of the mice, beside sex. The
-# size of an effect is omega squared: the share of the variance of loadings that genotypes explain.
+# ``compare`` tests every component, and all together, by permutations of the mice, adjusted for
+# sex. The effect size is omega squared: the share of the variance of loadings that genotypes
+# explain.
 
 found = eg.inference.compare(
     je.loadings_, mice.genotypes, covariates={"sex": mice.sexes}, name="genotype", random_state=0
@@ -122,9 +124,10 @@ for name, p, p_fdr, p_family in zip(
     print(f"{name}: p = {p:.4f}, FDR {p_fdr:.4f}, family {p_family:.4f}")
 
 # %%
-# All p-values are 1 in 10,000, the smallest that 9,999 permutations can give: no arrangement that
-# was drawn separates the strains as well as the true one. Sizes tell more. Each has a bootstrap
-# interval; with eight mice a strain these are rough. Sex, asked in the same way, shows nothing.
+# All p-values are 1 in 10,000, the smallest that 9,999 permutations can give: no random
+# arrangement separates the strains as well as the true one. Effect sizes are more informative. Each
+# has a bootstrap interval, which is rough with eight mice per strain. The same test for sex finds
+# nothing.
 
 sex = eg.inference.compare(
     je.loadings_, mice.sexes, covariates={"genotype": mice.genotypes}, name="sex", random_state=0
@@ -146,10 +149,10 @@ ax.set(ylim=(3.5, -0.5), xlim=(0, 1), xlabel="omega squared of genotype, with 95
 plt.show()
 
 # %%
-# Could we tell a new mouse?
-# --------------------------
+# Can we predict the strain of a new mouse?
+# -----------------------------------------
 # In each of four folds everything is learned from 24 mice (mean graph, components, logistic
-# regression), and eight others are predicted. PCA of the same graphs, written as vectors of 54,946
+# regression), and the other eight are predicted. PCA of the same graphs, as vectors of 54,946
 # pairs, has the same number of dimensions.
 
 tried = (2, 4, 8)
@@ -167,18 +170,18 @@ results = [
 for d, result in zip(tried, results, strict=True):
     gap = result.score("PCA").difference
     print(f"{d} dimensions\n{result}")
-    print(f"PCA less joint embedding: {gap.value:.3f} [{gap.low:.3f}, {gap.high:.3f}]\n")
+    print(f"PCA minus joint embedding: {gap.value:.3f} [{gap.low:.3f}, {gap.high:.3f}]\n")
 
 figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
 x = np.arange(len(tried))
-for shift, method, colour, marker in (
+for shift, method, color, marker in (
     (-0.08, "joint embedding", "#0072B2", "o"),
     (0.08, "PCA", "#D55E00", "^"),
 ):
     scores = [result.score(method) for result in results]
     middle = np.array([one.score for one in scores])
     reach = [middle - [one.low for one in scores], [one.high for one in scores] - middle]
-    ax.errorbar(x + shift, middle, yerr=reach, fmt=marker, color=colour, capsize=3, label=method)
+    ax.errorbar(x + shift, middle, yerr=reach, fmt=marker, color=color, capsize=3, label=method)
 ax.axhline(0.25, color="0.5", linestyle="--", linewidth=1, label="chance")
 ax.set_xticks(x, [str(d) for d in tried])
 ax.set(xlim=(-0.5, 2.5), ylim=(0, 1.05))
@@ -187,6 +190,6 @@ ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
 plt.show()
 
 # %%
-# Eight numbers of a brain suffice for all 32 mice. With fewer, PCA has the higher accuracy, though
-# no difference can be told on 32 mice: its patterns may be any matrix, those of a joint embedding
-# have rank one. That is what makes them readable, region by region.
+# Eight numbers per brain suffice for all 32 mice. With fewer, PCA has the higher accuracy, although
+# 32 mice are too few to show a difference: its patterns may be any matrix, whereas those of a joint
+# embedding have rank one. This makes them interpretable, region by region.

@@ -2,10 +2,10 @@
 A list of arrays in a scikit-learn pipeline
 ===========================================
 
-A joint embedding is a scikit-learn transformer in which one graph is one sample. So it stands in a
-``Pipeline``, a grid search tunes it, and cross-validation holds graphs out. We do all three on the
-left isocortex of 32 mice, to tell their genotypes, beside principal components of the same graphs
-written as vectors. Then we deal the labels out at random, to see what an honest number is.
+A joint embedding is a scikit-learn transformer in which one graph is one sample. So it can be part
+of a ``Pipeline``, tuned by a grid search, and evaluated by cross-validation. We do all three on the
+left isocortex of 32 mice, to predict their genotypes, and compare with principal components of the
+same graphs as vectors. Then we shuffle the labels, to see which accuracy is honest.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import eigengraphs as eg
 
 # %%
-# Graphs are a list of square arrays, as many other programs give them. The list goes into
-# scikit-learn as it is.
+# The graphs are a list of square arrays, as from many other programs. The list can be passed
+# directly to scikit-learn.
 
 mice = eg.datasets.load_mice()
 regions = mice.regions
@@ -33,13 +33,14 @@ print(*np.unique(genotypes), "8 mice of each")
 # %%
 # Two pipelines
 # -------------
-# Both take logarithms of the counts, subtract the mean graph and give each graph d numbers, which
-# are scaled to variance 1 and go into a logistic regression. A component of the joint embedding is
-# the outer product of one vector of 41 numbers; one of PCA has a number for each of 820 pairs.
+# Both take logarithms of the counts, subtract the mean graph and describe each graph by d numbers,
+# which are scaled to variance 1 and passed to a logistic regression. A component of the joint
+# embedding is the outer product of a vector of 41 numbers with itself; one of PCA has a number for
+# each of 820 pairs.
 
 
 def upper_triangle(graphs):
-    """Return the weights above the diagonal in logarithms, a row for each graph."""
+    """Return logarithms of the weights above the diagonal, one row per graph."""
     A = np.asarray(graphs)
     s, t = np.triu_indices(A.shape[1], 1)
     return np.log1p(A[:, s, t])
@@ -57,9 +58,9 @@ print(pipelines["joint embedding"])
 # %%
 # Grid search
 # -----------
-# For each number of components, four-fold cross-validation. In each fold the mean graph, the
-# components, the scaling and the regression come from the training graphs alone, because all of
-# them are in the pipeline.
+# Each number of components gets a four-fold cross-validation. In each fold the mean graph, the
+# components, the scaling and the regression are learned from the training graphs only, because all
+# of them are in the pipeline.
 
 grid = {"embed__n_components": [1, 2, 4, 8]}
 folds = StratifiedKFold(4, shuffle=True, random_state=0)
@@ -74,13 +75,13 @@ for name, search in searches.items():
 
 look = {"joint embedding": ("#0072B2", "o"), "PCA": ("#D55E00", "^")}
 figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
-for name, (colour, marker) in look.items():
+for name, (color, marker) in look.items():
     results = searches[name].cv_results_
     ax.errorbar(
         grid["embed__n_components"],
         results["mean_test_score"],
         yerr=results["std_test_score"] / np.sqrt(4),
-        color=colour,
+        color=color,
         marker=marker,
         capsize=3,
         label=name,
@@ -92,20 +93,20 @@ ax.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 0.25))
 plt.show()
 
 # %%
-# One vector a component is a strong restriction: with few components, PCA tells the mice apart
-# better. With eight there is nothing left to gain.
+# One vector per component is a strong restriction: with few components, PCA separates the mice
+# better. With eight components there is nothing left to gain.
 #
-# An honest number
-# ----------------
-# The accuracy of the best setting is the largest of four, picked on the graphs that it is reported
-# for. Nested cross-validation does not do that: each of four outer folds is held out, the whole
-# search (three inner folds) runs on the others, and what it picks predicts the graphs held out.
+# An honest accuracy
+# ------------------
+# The accuracy of the best setting is the largest of four, selected on the same graphs. Nested
+# cross-validation avoids this: each of four outer folds is held out, the whole search (three inner
+# folds) runs on the others, and the selected setting predicts the held-out graphs.
 
 inner = StratifiedKFold(3, shuffle=True, random_state=1)
 
 
 def nested_accuracy(pipeline, labels):
-    """Return the accuracy on graphs that had no say, not even in the number of components."""
+    """Return the accuracy on graphs that did not influence anything, not even the search."""
     search = GridSearchCV(pipeline, grid, cv=inner)
     return cross_val_score(search, graphs, labels, cv=folds).mean()
 
@@ -116,8 +117,8 @@ outcome = {
 }
 
 # %%
-# Of the true genotypes both say the same. That is not so where there is nothing to learn. We deal
-# the labels out at random, four times.
+# For the true genotypes both agree. They do not if there is nothing to learn. We shuffle the labels
+# four times.
 
 rng = np.random.default_rng(0)
 for turn in range(1, 5):
@@ -154,7 +155,7 @@ ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
 plt.show()
 
 # %%
-# The best of the search is above the nested number for every random labeling. The gap is small
-# with four settings to choose from, and grows with their number. What is left is luck: 32 graphs
-# are few, and one random labeling came out 44 % right. ``eg.inference.evaluate`` gives intervals
-# that allow for it (:doc:`/guide/inference`).
+# For every random labeling, the best accuracy in the search is above the nested one. The gap is
+# small with four settings, and grows with their number. The rest is chance: 32 graphs
+# are few, and one random labeling gave an accuracy of 44 %. The intervals of
+# ``eg.inference.evaluate`` take this into account (:doc:`/guide/inference`).

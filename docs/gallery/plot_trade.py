@@ -2,11 +2,11 @@
 Food trade: products by loadings, countries by positions
 ========================================================
 
-Trade in 13 agricultural products among 145 countries in 2010: a graph for each product, of which a
-weight is tonnes. Few pairs of countries trade most of it. We show what that does to an embedding,
-what a transform of the weights changes, which products and countries belong together, and what
-``refine=True`` brings. The data are fetched (Food and Agriculture Organization, as published with
-MacDonald, Levina and Zhu, 2022).
+Trade in 13 agricultural products among 145 countries in 2010: one graph per product, with weights
+in tonnes. A few pairs of countries account for most of the trade. We show how this affects an
+embedding, what a transform of the weights changes, which products and countries belong together,
+and what ``refine=True`` does. The data are downloaded (Food and Agriculture Organization, as
+published with MacDonald, Levina and Zhu, 2022).
 """
 
 import textwrap
@@ -23,7 +23,7 @@ print(trade)
 # %%
 # Heavy tails
 # -----------
-# Of the pairs of countries that trade a product, the top 1 % trade about half of it.
+# The top 1 % of the pairs of countries that trade a product account for about half of its trade.
 
 pairs = np.triu_indices(len(trade.countries), 1)
 weights = [np.sort(np.asarray(graph)[pairs])[::-1] for graph in trade.graphs]
@@ -32,9 +32,10 @@ top = [w[: len(w) // 100].sum() / w.sum() for w in weights]
 print(f"share of the top 1 % of the pairs: {min(top):.0%} to {max(top):.0%}")
 
 # %%
-# A fit by least squares then describes these pairs. How many countries a component is spread over
-# is 1 / sum of h^4: 145 if all count alike, 1 for a single country. Fitted to tonnes, components
-# are those of two to nine countries. Logarithms, ranks, or 0 and 1 give all countries a say.
+# A least-squares fit then describes mainly these pairs. The number of countries over which a
+# component is spread is 1 / sum of h^4: 145 if all count equally, 1 for a single country. Fitted to
+# tonnes, components cover two to nine countries. With logarithms, ranks, or 0 and 1, all countries
+# contribute.
 
 transforms = {"tonnes": None, "log1p": "log1p", "rank": "rank", "binarize": "binarize"}
 spread = {}
@@ -48,9 +49,9 @@ for name, transform in transforms.items():
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.9), layout="constrained")
 for w in weights:
     left.loglog(w, np.arange(1, len(w) + 1) / len(w), color="0.75", linewidth=0.8)
-for product, colour in (("Wine", "#D55E00"), ("Tea", "#0072B2"), ("Prepared foods", "#009E73")):
+for product, color in (("Wine", "#D55E00"), ("Tea", "#0072B2"), ("Prepared foods", "#009E73")):
     w = weights[trade.products.tolist().index(product)]
-    left.loglog(w, np.arange(1, len(w) + 1) / len(w), color=colour, linewidth=1.6, label=product)
+    left.loglog(w, np.arange(1, len(w) + 1) / len(w), color=color, linewidth=1.6, label=product)
 left.set(xlabel="trade of a pair, tonnes", ylabel="share of pairs that trade as much")
 left.legend(frameon=False, loc="lower left")
 for k, marker in enumerate("o^sD"):
@@ -69,8 +70,8 @@ right.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
-# What products differ in
-# -----------------------
+# How products differ
+# -------------------
 # We keep logarithms and subtract the mean graph, so that components describe how products differ.
 
 je = eg.JointEmbedding(3, preprocess="log1p", center=True, random_state=0).fit(trade.graphs)
@@ -78,7 +79,7 @@ print("converged:", je.converged_)
 print("explained:", " ".join(f"{share:.1%}" for share in je.explained_ratio_))
 
 # %%
-# Component 1 is how widely a product is traded at all.
+# Component 1 measures how widely a product is traded.
 
 partners = [len(w) for w in weights]
 print(
@@ -86,9 +87,9 @@ print(
 )
 
 # %%
-# Components 2 and 3 set drinks apart. Wine and spirits are traded more than other products among
-# France, Italy, Spain and Australia, tea and crude materials among countries of Asia. Component 3
-# then takes wine, and the countries of the south that grow it, from prepared foods and beverages.
+# Components 2 and 3 separate drinks. Wine and spirits are traded more than other products among
+# France, Italy, Spain and Australia; tea and crude materials among countries of Asia. Component 3
+# separates wine, and the southern countries that grow it, from prepared foods and beverages.
 
 label = {"textcoords": "offset points", "fontsize": 8.5}
 moved = {
@@ -142,9 +143,9 @@ right.set_title("countries", fontsize=10)
 plt.show()
 
 # %%
-# Would other products show the same components? Component 2 hangs on wine and spirits, and random
-# halves of the 13 products do not agree on it; on component 3 they just do. So both describe these
-# products, and should not be taken for a law of trade.
+# Would other products show the same components? Component 2 depends on wine and spirits, and random
+# halves of the 13 products do not agree on it; they barely agree on component 3. So both describe
+# these products, but are not general laws of trade.
 
 for one in eg.inference.read_components(je, trade.graphs, n_splits=5, random_state=0):
     print(f"component {one.number}: {one.verdict}, cosine of halves {one.replicability:.2f}")
@@ -152,8 +153,9 @@ for one in eg.inference.read_components(je, trade.graphs, n_splits=5, random_sta
 # %%
 # What refine does
 # ----------------
-# Components are found one after the other, each for what the earlier ones leave. ``refine=True``
-# improves all of them together. We fit both ways with 1 to 5 components, and keep the warnings.
+# Components are found one after the other, each in the residuals of the earlier ones.
+# ``refine=True`` improves all of them together. We fit both ways with 1 to 5 components, and keep
+# the warnings.
 
 numbers = range(1, 6)
 plain, refined, said = [], [], set()
@@ -166,25 +168,24 @@ for d in numbers:
     said |= {str(warning.message) for warning in caught}
     cosines = np.abs(refined[-1].latent_positions_.T @ refined[-1].latent_positions_)
     print(
-        f"d = {d}: refining takes off {refined[-1].refinement_.gain:.1%} of what is left, "
+        f"d = {d}: refining reduces the residuals by {refined[-1].refinement_.gain:.1%}, "
         f"largest cosine {np.max(cosines - np.eye(d)):.2f}, "
         f"stopped by the bound: {refined[-1].refinement_.bound_met}"
     )
 print(textwrap.fill(min(said), 80))
 
 # %%
-# It explains a little more, at a price: components come to point nearly the same way, with large
-# loadings of opposite signs. Their sum describes the graphs, but neither can be read by itself. So
-# here the components that were found one by one are the better choice, and the library says so.
-# Refining pays where true components are far from orthogonal and strong
-# (:doc:`/guide/variations`).
+# The refined fit explains a little more, but components become nearly collinear, with large
+# loadings of opposite signs. Their sum describes the graphs, but neither can be interpreted by
+# itself. So here the greedy components are the better choice, as the warning says. Refining helps
+# if true components are strong and far from orthogonal (:doc:`/guide/variations`).
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6), layout="constrained")
-for fits, name, colour, marker in (
+for fits, name, color, marker in (
     (plain, "one by one", "#0072B2", "o"),
     (refined, "refined", "#D55E00", "^"),
 ):
-    style = {"color": colour, "marker": marker, "label": name}
+    style = {"color": color, "marker": marker, "label": name}
     left.plot(numbers, [100 * fit.explained_ratio_.sum() for fit in fits], **style)
     right.plot(numbers, [np.abs(fit.loadings_).max() for fit in fits], **style)
 left.set(xlabel="number of components", ylabel="explained, %", ylim=(0, None))

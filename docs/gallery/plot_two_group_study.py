@@ -2,9 +2,9 @@
 A two-group study, from its design to the methods paragraph
 ===========================================================
 
-Do the brains of patients differ from those of controls, when patients are older, too? Here we make
-such a study ourselves, so that the truth is known at every step: how many people are needed, what
-the fit finds, what a covariate does, how sure single loadings are, and what to write in the paper.
+Do the brains of patients differ from those of controls if patients are also older? We simulate
+such a study, so that the truth is known at every step: how many people are needed, what the fit
+finds, what a covariate does, how precise single loadings are, and what to write in the paper.
 """
 
 import textwrap
@@ -18,9 +18,10 @@ from eigengraphs.report import summarize
 # %%
 # The truth
 # ---------
-# 40 regions, three patterns. The first is overall density. The second joins regions of the same
-# side, and patients have less of it: 3 instead of 4. The third joins regions of the same tissue;
-# it falls with age and has nothing to do with the disease. Patients are 8 years older on average.
+# There are 40 regions and three patterns. The first is overall density. The second connects regions
+# of the same side, and patients have less of it: 3 instead of 4. The third connects regions of the
+# same tissue; it decreases with age and is not related to the disease. Patients are 8 years older
+# on average.
 
 n = 40
 region = np.arange(n)
@@ -63,11 +64,11 @@ plt.show()
 # %%
 # How many people?
 # ----------------
-# We draw the study many times, analyze each as we mean to analyze the real one, and count. A
-# finding is a component with a false discovery rate of at most 5 %. For each size: how often
-# component 2, which differs, is found; and how often component 3, which does not, is found with
-# age as a covariate and without. 40 studies of a size give rough numbers; a real plan would take
-# more.
+# We simulate the study many times, analyze each simulation as we plan to analyze the real study,
+# and count. A finding is a component with a false discovery rate of at most 5 %. For each size we
+# count how often component 2, which differs, is found; and how often component 3, which does not
+# differ by disease, is found with and without age as a covariate. 40 studies of each size give
+# rough numbers; a real plan would need more.
 
 
 def found_components(je, group, covariates):
@@ -94,19 +95,19 @@ for people in sizes:
         counts["not adjusted"] += found_components(je, group, None)
     for name, count in counts.items():
         rates[name].append(count / studies)
-        print(f"{people} a group, {name:12s}: found in", count.astype(int), f"of {studies} studies")
+        print(f"{people} per group, {name:12s}: found in", count.astype(int), f"of {studies}")
 
 # %%
-# With 40 people in each group a true difference of this size is found in most studies. Without
-# age, the third component is found, too, and more so in larger studies: a true difference of the
-# groups, but one of age. More people do not mend a covariate that was left out.
+# With 40 people in each group, a true difference of this size is found in most studies. Without
+# age, the third component is also found, more often in larger studies: the groups do differ, but
+# because of age. More people do not make up for a missing covariate.
 
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 3.6), sharey=True, layout="constrained")
 for ax, k, words in (
     (axes[0], 1, "component 2: differs by disease"),
     (axes[1], 2, "component 3: differs by age"),
 ):
-    for (name, rate), colour, marker in zip(
+    for (name, rate), color, marker in zip(
         rates.items(), ("#0072B2", "#D55E00"), "o^", strict=True
     ):
         share = np.array(rate)[:, k]
@@ -115,7 +116,7 @@ for ax, k, words in (
             sizes,
             share,
             yerr=spread,
-            color=colour,
+            color=color,
             marker=marker,
             capsize=3,
             label=f"{name} for age",
@@ -131,8 +132,8 @@ plt.show()
 # %%
 # The study: how many components?
 # -------------------------------
-# From here on we have one study of 40 and 40, and do as if we did not know the truth. Groups take
-# no part in the choice or in the fit.
+# From now on we have one study with 40 people per group, and pretend not to know the truth. Groups
+# are not used in the choice or in the fit.
 
 graphs, group, age, model = draw(40, effect=1.0, seed=7)
 choice = eg.select_dimension(graphs, max_components=6, random_state=0)
@@ -155,21 +156,21 @@ for name, p, p_fdr in zip(adjusted.components, adjusted.p_values, adjusted.p_fdr
     print(f"{name} with age: p = {p:.4f}, adjusted for three components {p_fdr:.4f}")
 
 # %%
-# Sizes of effects are Hedges' g, patients less controls, in standard deviations. With age, the
-# study finds what was put in. Without, it is misled about the third component. With age, the
-# interval of that component just misses zero on the other side. Nothing is there; intervals are of
-# one component each, and one in twenty misses. The p-value that is adjusted for the three
+# Effect sizes are Hedges' g, patients minus controls, in standard deviations. With age, the
+# study finds the simulated effect. Without age, it wrongly finds the third component. With age, the
+# interval of that component just misses zero on the other side, although there is no effect:
+# intervals are for single components, and one in twenty misses. The p-value adjusted for the three
 # components is above 5 %.
 
 figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 y = np.arange(len(adjusted.components))
-for shift, result, name, colour, marker in (
+for shift, result, name, color, marker in (
     (-0.1, adjusted, "adjusted for age", "#0072B2", "o"),
     (0.1, plain, "not adjusted", "#D55E00", "^"),
 ):
     reach = [result.effect - result.effect_low, result.effect_high - result.effect]
     ax.errorbar(
-        result.effect, y + shift, xerr=reach, fmt=marker, color=colour, capsize=3, label=name
+        result.effect, y + shift, xerr=reach, fmt=marker, color=color, capsize=3, label=name
     )
 ax.axvline(0, color="0.6", linewidth=1)
 ax.set_yticks(y, [f"component {k + 1}" for k in y])
@@ -178,23 +179,23 @@ ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
 # %%
-# How sure is a single loading?
-# -----------------------------
-# A graph of 40 regions is a noisy picture of its loadings. ``loading_intervals`` finds positions
-# without the graph in question, and says how far off its loadings may be. The truth is in the
-# interval of about 95 % of the people.
+# How precise is a single loading?
+# --------------------------------
+# A graph of 40 regions gives only noisy estimates of its loadings. ``loading_intervals`` finds
+# positions without the graph in question, and computes an interval for each of its loadings. The
+# intervals contain the true loadings of about 95 % of the people.
 
 sure = eg.inference.loading_intervals(je, graphs, n_folds=5, n_splits=3, random_state=0)
 true = model.loadings[:, np.argsort(match.order)]
 inside = (sure.low <= true) & (true <= sure.high)
-print("share of intervals that hold the truth:", inside.mean(axis=0).round(3))
+print("share of intervals with the true loading:", inside.mean(axis=0).round(3))
 print("mean standard errors:", sure.standard_errors.mean(axis=0).round(2))
 
 k = int(match.order[1])
 order = np.argsort(true[:, k])
 figure, ax = plt.subplots(figsize=(9.5, 3.6), layout="constrained")
 x = np.arange(len(order))
-for name, colour, marker in (("control", "#0072B2", "o"), ("patient", "#D55E00", "^")):
+for name, color, marker in (("control", "#0072B2", "o"), ("patient", "#D55E00", "^")):
     mine = group[order] == name
     rows = order[mine]
     reach = [
@@ -206,7 +207,7 @@ for name, colour, marker in (("control", "#0072B2", "o"), ("patient", "#D55E00",
         sure.loadings[rows, k],
         yerr=reach,
         fmt=marker,
-        color=colour,
+        color=color,
         markersize=4,
         linewidth=1,
         label=f"{name}, with 95 % interval",
@@ -219,7 +220,7 @@ plt.show()
 # %%
 # The methods paragraph
 # ---------------------
-# The library writes down what was done: the embedding in the summary of a report, the test in the
+# The library describes the methods: the embedding in the summary of a report, the test in the
 # comparison. Both can be pasted into a paper, with their references.
 
 summary = summarize(

@@ -2,10 +2,10 @@
 Wikipedia in two languages: where links start and where they end
 ================================================================
 
-1382 pages around "Algebraic geometry", and the links among them in English and in French: two
+1382 pages around "Algebraic geometry", and the links among them in English and in French, are two
 directed graphs on the same pages. Each page is about a category, people, a location, a date or
-mathematics, and the embedding is not told which. We ask what the direction of links adds. The
-data are fetched (Suwan et al., 2016; labels of Shen, Wang and Priebe, 2022).
+mathematics, but the embedding is not told which. We ask what the direction of links adds. The
+data are downloaded (Suwan et al., 2016; labels of Shen, Wang and Priebe, 2022).
 """
 
 import matplotlib.pyplot as plt
@@ -17,20 +17,20 @@ wiki = eg.datasets.fetch_wiki()
 print(wiki)
 
 # %%
-# Few links are answered
+# Few links go both ways
 # ----------------------
-# A page that is linked to rarely links back, and the kinds of pages differ in it. Pages of
-# categories are the extreme: they are linked to, and link to nearly nothing.
+# The target of a link rarely links back, and kinds of pages differ in this. Category pages are the
+# extreme: many pages link to them, but they link to almost nothing.
 
 kinds = ["math", "people", "locations", "dates", "category"]
 members = {kind: np.flatnonzero(wiki.labels == kind) for kind in kinds}
 for name, links in zip(wiki.counts.graph_names, wiki.counts, strict=True):
     linked = links.toarray() > 0
     answered = (linked & linked.T).sum() / linked.sum()
-    print(f"{name}: {linked.sum():,} pairs with a link, {answered:.0%} of them with one back")
+    print(f"{name}: {linked.sum():,} pairs with a link, {answered:.0%} of them in both directions")
     for kind, pages in members.items():
         out, to = linked[pages].sum(axis=1).mean(), linked[:, pages].sum(axis=0).mean()
-        print(f"    {kind:10s} a page links to {out:4.1f} others, and {to:4.1f} link to it")
+        print(f"    {kind:10s} per page, {out:4.1f} outgoing and {to:4.1f} incoming links")
 
 # %%
 # A directed fit
@@ -77,10 +77,10 @@ figure.legend(handles[::-1], words[::-1], frameon=False, loc="outside right cent
 plt.show()
 
 # %%
-# In the first component pages of dates (and a few places) link to places and dates. Pages of
-# categories are in no component: eight components go to where most links are. They can still be
-# told by the lengths of their two positions, each component weighted by its size in the graphs:
-# many have no length as a source. (Lengths below 0.0001 are drawn there.)
+# In the first component, pages of dates (and a few places) link to places and dates. Category pages
+# are in no component, because eight components describe where most links are. They can still be
+# recognized by the lengths of their two positions, with each component weighted by its size in the
+# graphs: for many, the length as a source is zero. (Lengths below 0.0001 are drawn at 0.0001.)
 
 weight = np.sqrt(np.sqrt((je.loadings_**2).mean(axis=0)))
 as_source = np.linalg.norm(sources * weight, axis=1)
@@ -104,14 +104,14 @@ ax.set(xlabel="length of the position as a source", ylabel="length of the positi
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5), markerscale=2)
 plt.show()
 silent = sum(np.asarray(links.sum(axis=1)).ravel() for links in wiki.counts) == 0
-print(f"pages that link to no other in either language: {silent.sum()}, of which")
+print(f"pages without outgoing links in either language: {silent.sum()}, of which")
 print({kind: int(silent[pages].sum()) for kind, pages in members.items()})
 
 # %%
 # Topics by clusters
 # ------------------
-# Five clusters of pages by a Gaussian mixture, degree-corrected, so that pages with few and with
-# many links can fall together. Beside it the same for graphs without directions, with the same
+# We find five clusters of pages by a Gaussian mixture, degree-corrected, so that pages with few and
+# with many links can be in the same cluster, and compare with undirected graphs with the same
 # weights. The adjusted Rand index is 1 for the true kinds, and 0 by chance.
 
 clusters = {}
@@ -146,6 +146,6 @@ figure.colorbar(image, ax=axes, label="share of the kind", shrink=0.9)
 plt.show()
 
 # %%
-# An index of 0.16 is low: pages of mathematics, of people and of places stay mixed. But direction
-# is worth having. With it, most categories and most dates have a cluster of their own; without it,
-# dates share theirs with twice as many other pages, and categories are scattered.
+# An index of 0.16 is low: pages of mathematics, people and places stay mixed. But direction helps.
+# With it, most categories and most dates have their own clusters; without it, dates share
+# theirs with twice as many other pages, and categories are scattered.

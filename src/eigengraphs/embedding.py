@@ -70,85 +70,85 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
 
         sum_i w_i || A_i - sum_k loadings[i, k] h_k h_k^T ||^2                      (eq. 1),
 
-    greedily: each component fits what the earlier ones left, then all loadings are solved again.
+    greedily: each component fits the residuals of the earlier ones, then all loadings are solved
+    again.
 
     Parameters
     ----------
     n_components : int or "auto", default 2
-        Number of components, d. "auto" lets :func:`~eigengraphs.select_dimension` choose it, up to
-        12, on the training graphs, as for free loadings; for undirected graphs without missing
-        entries.
+        Number of components, d. With "auto", :func:`~eigengraphs.select_dimension` chooses it on
+        the training graphs, up to 12 and for free loadings; graphs must be undirected and complete.
     loadings : {"free", "shared", "class", "nonnegative", "sparse"}
-        "free": every graph has loadings of its own. "shared": components fit the mean graph, all
-        graphs having the same loadings (the paper's Variation 1); an eigendecomposition,
-        whatever ``solver`` and ``init`` say. "class": graphs of one class
-        ``y`` have the same loadings (Variation 2). In these two, ``loadings_`` and ``transform``
-        still give every graph its own, so that no label leaks. "nonnegative": no loading is below
-        zero (Variation 3). "sparse": few loadings of a graph differ from zero.
+        "free": every graph has its own loadings. "shared": all graphs have the same loadings, so
+        that components fit the mean graph (the paper's Variation 1). "class": graphs of one class
+        ``y`` have the same loadings (Variation 2). In these two cases, ``loadings_`` and
+        ``transform`` still give every graph its own loadings, so that labels do not leak.
+        "nonnegative": no loading is below zero (Variation 3). "sparse": few loadings per graph are
+        nonzero.
     max_nonzeros : int, optional
         Largest number of nonzero loadings per graph, found by orthogonal matching pursuit; for
         "sparse" and "nonnegative" loadings.
     l1_penalty : float, optional
-        The other way to few nonzeros, basis pursuit: a penalty on the sum of absolute loadings. A
-        component that alone would explain less than l1_penalty^2 of a typical graph's squared
-        norm gets no loading there, and larger loadings shrink.
+        Penalty on the sum of absolute loadings (basis pursuit), the alternative to
+        ``max_nonzeros``. A component that alone would explain less than l1_penalty^2 of a typical
+        graph's squared norm gets a zero loading, and larger loadings shrink.
     directed : bool
         Components h_k g_k^T for directed graphs, with ``latent_positions_`` H (where edges
         start) and ``latent_positions_right_`` G (where they end). Otherwise h_k h_k^T.
     degree_corrected : bool
-        Components of graphs whose hubs differ from graph to graph: A_i is about
+        Components for graphs whose hubs differ from graph to graph: A_i is about
         D_i H Lambda_i H^T D_i, D_i the degrees of graph i (directed: D_i H Lambda_i G^T E_i, out-
         and in-degrees), with least squares weighted by 1 / (d_s d_t). A_i and D_i are divided by
         the mean degree of the graph, so that loadings do not depend on its total weight. Degrees
-        are sums of absolute weights. The first component is nearly constant, as the first
-        eigenvector of a normalized Laplacian is.
+        are sums of absolute weights. The first component is nearly constant, like the first
+        eigenvector of a normalized Laplacian.
     degree_regularization : float
         Share of the mean degree that is added to every degree.
     diagonal : {"auto", "filled", "observed", "unobserved"}
-        "observed" takes the diagonal as data, as in the paper. "filled" searches the components
-        with the mean of its row in each diagonal entry, and takes loadings, residuals and scores
-        from the pairs of different vertices alone. "auto" fills when all diagonal entries of all
-        graphs are one number (no loops; correlation matrices). "unobserved" leaves the diagonal
-        out of the search as well: exact, but a component may shrink to a hub and its star, where
+        "observed" treats the diagonal as data, as in the paper. "filled" replaces each diagonal
+        entry by the mean of its row to find the components, and computes loadings, residuals and
+        scores from pairs of different vertices only. "auto" fills if all diagonal entries of all
+        graphs are equal (no loops; correlation matrices). "unobserved" leaves the diagonal out
+        of the search as well: exact, but a component may shrink to a hub and its neighbors, where
         loadings mean nothing; it is stopped at sum_s h_s^4 = 1/2 and marked in ``degenerate_``.
     center : bool
         Subtract the mean training graph first.
     missing : {"error", "unobserved"}
-        What to do with entries that are not a number, and with vertices that a graph does not
-        have: refuse them, or leave them out of the loss.
+        What to do with nan entries, and with vertices that a graph does not have: refuse them, or
+        leave them out of the loss.
     preprocess : str, function, sequence of these, or None
         Transforms of the weights of every graph, here and in ``transform``: "log1p",
         "signed_log1p", "fisher_z", "rank", "signed_rank", "unit_norm", "binarize", "drop_loops".
     solver : {"subspace", "algorithm1"}
-        "subspace" finds all components together in about ten reads of the graphs: it solves the
-        problem in a small basis, which grows by the gradients. "algorithm1" is the paper's
-        alternating descent, hundreds of reads. Where the paper leaves it open, the first step
-        tried is Barzilai and Borwein's, the objective that must fall is that after the loadings'
-        update, and a saddle point is left again.
+        "subspace" finds all components together in about ten passes over the graphs: it solves the
+        problem in a small basis, which is extended by the gradients. "algorithm1" is the paper's
+        alternating descent, with hundreds of passes. Details that the paper leaves open: the first
+        step size is Barzilai and Borwein's, the objective after the update of the loadings must
+        decrease, and the search leaves saddle points.
     init : {"auto", "svd", "random"} or array (n, d), directed (2, n, d)
-        Start of each component: top singular vector of the mean residual ("svd", the paper's),
-        a random direction, given columns, or "auto". With "subspace", "auto" tries that singular
-        vector, eigenvectors of the sum of squared residuals and random directions within
-        its basis, and keeps what explains most. With "algorithm1", it takes the better of that
-        singular vector and the top eigenvector of the sum of squared residuals, which also
-        replaces a mean residual that is nothing but rounding, as for centered graphs.
+        Start of each component: the top singular vector of the mean residual ("svd", as in the
+        paper), a random direction, the given columns, or "auto". With "subspace", "auto" tries that
+        singular vector, eigenvectors of the sum of squared residuals and random directions within
+        its basis, and keeps the result that explains most. With "algorithm1", it takes the better
+        of that singular vector and the top eigenvector of the sum of squared residuals, which also
+        replaces it if the mean residual is only rounding, as for centered graphs.
     n_init : int
-        Starts of each component, further ones being random; the best is kept. They cost next to
-        nothing with "subspace", and as much as the first with "algorithm1".
+        Starts of each component; further ones are random, and the best result is kept. They cost
+        very little with "subspace", and as much as the first with "algorithm1".
     tol : "auto" or float
-        A component is found when its gradient is this small beside its eigenvalue. "auto": 1e-8,
-        for float32 graphs 1e-5.
+        Relative gradient (gradient over eigenvalue) at which a component has converged. "auto":
+        1e-8, for float32 graphs 1e-5.
     max_iter : int
-        Largest number of rounds, each of one or two reads of the graphs, for up to 12 components;
-        or, with "algorithm1", of iterations for a component from one start.
+        Largest number of rounds, each with one or two passes over the graphs, for up to 12
+        components; with "algorithm1", of iterations for a component from one start.
     refine : bool
         Improve all components together, starting from the greedy ones. Refined components do not
         nest; the greedy ones stay in ``refinement_``.
     random_state : int, Generator, RandomState or None
         Source of the random starts.
     deterministic : bool
-        The same bits on a cluster of any size as on this machine alone. Otherwise sums on a cluster
-        are rounded differently. The number of threads never matters.
+        Give the same bits on a cluster of any size as on a single machine. Otherwise sums on a
+        cluster are rounded differently. The number of threads never matters.
     verbose : int
         1 prints one line per round (or component) to standard error, 2 more.
     callback : function, optional
@@ -165,50 +165,51 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     latent_positions_right_ : (n, d)
         Unit columns g_k, for directed graphs.
     classes_, class_loadings_ : (c,), (c, d)
-        With ``loadings="class"``: the labels, and the loadings that the graphs of each share.
+        With ``loadings="class"``: the labels, and the loadings that the graphs of a class share.
     shared_loadings_ : (d,)
         With ``loadings="shared"``.
     cluster_ : (m,)
         With nonnegative loadings: the component with the largest loading of each graph, from 0;
-        -1 for a graph without any.
+        -1 for a graph without positive loadings.
     refinement_ : Refinement
-        With ``refine=True``: what it brought, and the greedy components.
+        With ``refine=True``: how much it improved the fit, and the greedy components.
     objective_path_ : (d + 1,)
         Objective with the first 0, 1, ..., d components, on the entries that the loss counts, in
         units of ``objective_scale_`` squared.
     objective_scale_ : float
-        1, unless squares of the weights leave the range of a float64, as of weights of 1e150: then
+        1, unless squares of the weights exceed the range of float64, as for weights of 1e150: then
         about the norm of the largest graph, so that ``objective_path_`` is finite and not zero.
     explained_ratio_ : (d,)
-        Share of the squared norm that each component explains when it is added, as loadings may
-        be: with "class" and "shared", by those.
+        Share of the squared norm that each component explains when it is added, with the loadings
+        that the setting allows ("class" and "shared": with those).
     converged_ : bool
     stop_reason_ : tuple of str
-        For each component "stationary", "precision" (rounding is all that is left), "stalled" (no
-        progress, for another reason), "max_iter", "interrupted" (Ctrl-C; there may be fewer
-        components than asked for) or "exhausted" (nothing is left to fit: an arbitrary direction
+        For each component "stationary", "precision" (the gradient is rounding error), "stalled"
+        (no progress for another reason), "max_iter", "interrupted" (Ctrl-C; there may be fewer
+        components than requested) or "exhausted" (nothing is left to fit: an arbitrary direction
         with zero loadings).
     stationarity_, n_iter_ : (d,)
         Relative gradient at the end, and iterations or rounds, of each component.
     start_agreement_ : (d,)
-        Share of the starts that climbed to the same place as the best of them, when they were last
-        compared; low values mean many local maxima, so that more starts (``n_init``) may find
-        better ones. nan where there was only one.
+        Share of the starts that reached the best maximum, when they were last compared; low values
+        mean many local maxima, so that more starts (``n_init``) may find better ones. nan if there
+        was only one start.
     gamma_condition_ : float
-        Condition number of the inner products of the components. Large: loadings of components
-        that are nearly dependent may be large and cancel.
+        Condition number of the inner products of the components. If it is large, components are
+        nearly collinear, and their loadings may be large and cancel.
     degenerate_ : (d,) of bool
-        Components that mean nothing: exhausted, found in what rounding left, or concentrated on one
-        vertex ("filled"), or on one or two ("unobserved"), where the diagonal is not data.
+        Components that mean nothing: exhausted, found in rounding errors, or concentrated on one
+        vertex ("filled") or on one or two ("unobserved") where the diagonal is not data.
     n_passes_ : int
-        How often every graph was read, including for norms, means, row sums and final loadings.
+        Number of passes: reads of every graph, including those for norms, means, row sums and final
+        loadings.
     diagonal_ : {"filled", "observed", "unobserved"}
     mean_graph_ : (n, n) array or sparse array, or None
         What centering subtracts.
     n_components_ : int
         Number of components that were found.
     dimension_choice_ : DimensionChoice
-        With ``n_components="auto"``: what each rule says, and why this number.
+        With ``n_components="auto"``: the results of the rules, and the reason for the number.
     mean_degrees_ : (n,), directed (2, n)
         With ``degree_corrected=True``: mean degrees of the training graphs, each divided by its
         mean degree, times the mean of these.
@@ -308,7 +309,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         >>> eg.JointEmbedding(2, random_state=0).fit(graphs).latent_positions_.shape
         (12, 2)
         """
-        # All that may be refused comes before anything is set: a refused fit leaves an older one.
+        # All checks come before anything is set, so that a refused fit does not change an older
+        # one.
         settings = self.get_params(deep=False)
         check_settings(settings)
         steps = Preprocessing.of(self.preprocess)
@@ -334,23 +336,24 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         return self
 
     def partial_fit(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add graphs to those that were given before, which are not needed again.
+        """Add graphs to earlier ones, which are not needed again.
 
-        The components are those of all graphs so far: of a :meth:`fit` of them together, to
-        rounding, where that solves on all vertices at once (up to 39 vertices always, beyond where
-        graphs are few or very many); elsewhere, and where rounding decides between components that
-        are equally good, they solve the same problem. The first call begins a fit; a :meth:`fit`
-        forgets the batches. What is kept between calls are the mean and the second moment of the
-        graphs, n^4 / 8 numbers, so there may be 84 vertices at most (51 MB).
+        The components are those of all graphs so far. They equal those of a :meth:`fit` of all
+        graphs together, up to rounding, if that solves on all vertices at once (always up to 39
+        vertices; beyond, if there are few or very many graphs); otherwise, or if rounding decides
+        between equally good components, they solve the same problem. The first call begins a fit; a
+        :meth:`fit` forgets the batches. The mean and the second moment of the graphs are kept
+        between calls, n^4 / 8 numbers, so at most 84 vertices are possible (51 MB).
 
-        ``objective_path_``, ``explained_ratio_``, ``mean_graph_`` and the certificates are of all
-        graphs so far, ``n_graphs_seen_`` of them. ``loadings_`` and ``n_passes_`` are of the last
-        batch alone: keep graphs whose loadings you want, and ``transform`` them at the end. Every
-        call may find components in another order, with other signs, or different ones where several
-        are about as good; :func:`~eigengraphs.match_components` pairs them with those before.
+        ``objective_path_``, ``explained_ratio_``, ``mean_graph_`` and the certificates refer to all
+        graphs so far, ``n_graphs_seen_`` of them. ``loadings_`` and ``n_passes_`` refer to the last
+        batch only: keep the graphs whose loadings you want, and ``transform`` them at the end.
+        Every call may find components in another order, with other signs, or different ones if
+        several are equally good; :func:`~eigengraphs.match_components` pairs them with the earlier
+        ones.
 
-        Loadings are free, graphs undirected and complete. The rule for the diagonal is that of the
-        first batch, as is the source of random starts. A component that explains less than about
+        Loadings must be free, graphs undirected and complete. The first batch decides the setting
+        of the diagonal and the source of random starts. A component that explains less than about
         1e-12 of the squared norm is lost in the rounding of the second moment.
 
         Parameters
@@ -378,7 +381,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         >>> je.n_graphs_seen_, je.loadings_.shape, je.transform(graphs).shape
         (32, (8, 3), (32, 3))
         """
-        # All that may be refused comes before anything is set: a refused batch leaves the others.
+        # All checks come before anything is set, so that a refused batch does not change the fit.
         settings = self.get_params(deep=False)
         check_settings(settings)
         refuse_batches(settings)
@@ -386,8 +389,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         seen, first = self._moments, None
         if seen is not None:
             check_unchanged(
-                settings, self._fitted_with, "the first batch; put the old setting back, or begin "
-                "anew with sklearn.base.clone(estimator)",
+                settings, self._fitted_with, "the first batch; restore the old setting, or start "
+                "again with sklearn.base.clone(estimator)",
             )  # fmt: skip
             stack, first = self._aligned(graphs), self._plan.treatment
         elif "_fit" in vars(self):
@@ -524,25 +527,24 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
 
     @one_blas_thread()
     def transform(self, graphs: Any, *, missing: str | None = None) -> Any:
-        """Return the loadings of graphs, (m', d), each projected on the components by itself.
+        """Return the loadings of graphs, (m', d), each projected on the components separately.
 
-        Graphs with vertex names are put in the order of the training graphs' names. Where only one
-        side has names, graphs go by the order of their vertices.
+        Graphs with vertex names are aligned with the names of the training graphs. If only one of
+        the two has names, the order of the vertices is used.
 
         Parameters
         ----------
         graphs : GraphStack, or anything it can be made of
             m' graphs on the vertices of the training graphs.
         missing : {"error", "unobserved"}, optional
-            What to do with entries that are not a number, and with vertices of the training graphs
-            that these graphs do not name; by default as the setting ``missing`` says. With
-            "unobserved", a graph is projected by the entries that it has. One that has none gets
-            zeros.
+            What to do with nan entries, and with vertices of the training graphs that these graphs
+            do not have; by default the setting ``missing``. With "unobserved", the known entries of
+            a graph are used; a graph without any gets zeros.
 
         Returns
         -------
         array (m', d)
-            Solutions of Gamma Lambda^T = Psi (section 3.2), under the rule for loadings.
+            Solutions of Gamma Lambda^T = Psi (section 3.2), with the constraints on loadings.
 
         Examples
         --------
@@ -723,18 +725,18 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     # ---------------------------------------- more or fewer components
 
     def extend(self, n_components: int, graphs: Any = None) -> Self:
-        """Return a fit with more components; those that are there stay as they are.
+        """Return a fit with more components; the existing ones do not change.
 
-        It equals a fit with as many components from the start. Components that Ctrl-C left
-        unfinished are searched to the end.
+        It equals a fit with that many components from the start. Components that Ctrl-C left
+        unfinished are completed.
 
         Parameters
         ----------
         n_components : int
             Number of components, at least as many as now.
         graphs : optional
-            The training graphs again; needed after the fit was saved or pickled, which leaves them
-            out. After ``partial_fit``, those of the last batch.
+            The training graphs again; needed if the fit was saved or pickled, which does not keep
+            them. After ``partial_fit``, those of the last batch.
 
         Returns
         -------
@@ -757,8 +759,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         check_unchanged(settings, self._fitted_with, "the fit; fit again")
         if n_components < len(self._fit.stages):
             raise InputError(
-                f"n_components={n_components} is fewer than the {len(self._fit.stages)} there are; "
-                "use truncate"
+                f"n_components={n_components} is fewer than the {len(self._fit.stages)} that there "
+                "are; use truncate"
             )
         stack = self._training if graphs is None else self._aligned(graphs)
         if stack is None:
@@ -772,7 +774,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     def truncate(self, n_components: int) -> Self:
         """Return the fit with only the first components, and loadings solved again for them.
 
-        It equals a fit with as many components, and reads no graph.
+        It equals a fit with that many components, and does not read the graphs.
 
         Parameters
         ----------
@@ -821,7 +823,7 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
             same = bool((np.abs(now.Psi - known.Psi)[:, active] <= near[:, None]).all())
             same &= np.allclose(now.squared_norms, known.squared_norms, rtol=1e-5)
         if not same:
-            raise InputError("graphs must be the very graphs that the fit was trained on")
+            raise InputError("graphs must be the same graphs that the fit was trained on")
 
     def _copy(self, n_components: int) -> Self:
         other: Self = clone(self).set_params(n_components=int(n_components))
@@ -837,22 +839,22 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     ) -> NDArray[Any]:
         """Return the expected adjacency matrices for loadings.
 
-        The diagonal is that of the training graphs where it was one constant (0 without loops),
-        and the model's own where it was data.
+        The diagonal is that of the training graphs if it was constant (0 without loops), and that
+        of the model if it was data.
 
         Parameters
         ----------
         loadings : (m', d)
             One row per graph.
         degrees : (m', n), directed (m', 2, n), optional
-            With ``degree_corrected=True``: degrees of the graphs, as their sums of absolute
-            weights; by default ``mean_degrees_`` for all.
+            With ``degree_corrected=True``: degrees of the graphs, the sums of absolute weights; by
+            default ``mean_degrees_`` for all.
 
         Returns
         -------
         array (m', n, n)
-            H D_i H^T (directed: H D_i G^T), plus the mean graph where the fit is centered; degree-
-            corrected, with degrees on both sides.
+            H D_i H^T (directed: H D_i G^T), plus the mean graph if the fit is centered; if
+            degree-corrected, with degrees on both sides.
 
         Examples
         --------
@@ -911,13 +913,13 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     def graph_positions(self, graph: int | str) -> GraphPositions | DirectedPositions:
         """Return the vertices' positions in one training graph, ``H |D_i|^(1/2)``, and signs.
 
-        For a directed graph, also ``G |D_i|^(1/2)``. Of a degree-corrected fit, positions are
-        those apart from degrees: an edge is then about their inner product times both degrees.
+        For a directed graph, also ``G |D_i|^(1/2)``. In a degree-corrected fit, positions do not
+        include degrees: an edge is then about their inner product times both degrees.
 
         Parameters
         ----------
         graph : int or str
-            Place or name of the training graph.
+            Index or name of the training graph.
 
         Returns
         -------
@@ -1009,9 +1011,9 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fit to a file, without the training graphs; read it by ``eg.load(path)``.
 
-        The file is a zip of one JSON text and NumPy arrays, with a SHA-256 over all of it. It holds
-        no code, so it can be passed on and read safely. ``callback`` is left out, as are the
-        training graphs, which ``extend`` then needs again. A ``random_state`` that is a generator
+        The file is a zip of one JSON text and NumPy arrays, with a SHA-256 of all of it. It holds
+        no code, so it can be passed on and read safely. ``callback`` and the training graphs are
+        not saved; ``extend`` needs the graphs again. A ``random_state`` that is a generator
         becomes the seed that the fit drew from it.
 
         Parameters
@@ -1065,7 +1067,7 @@ class GraphPositions(NamedTuple):
     """Positions of the vertices in one graph: A is about X Diag(signs) X^T.
 
     What :meth:`JointEmbedding.graph_positions` returns. Section 2 has H Lambda_i^(1/2) for
-    nonnegative loadings; signs allow for the others.
+    nonnegative loadings; the signs allow negative ones.
 
     Attributes
     ----------
@@ -1101,17 +1103,16 @@ class DirectedPositions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FitView:
-    """A fitted :class:`~eigengraphs.JointEmbedding`, seen from outside.
+    """A fitted :class:`~eigengraphs.JointEmbedding`, as reports and inference use it.
 
-    Reports and inference see a fit through this. Settings may change after a fit; these are the
-    ones that it was made with.
+    Settings of an estimator may change after a fit; these are the ones of the fit.
     """
 
     embedding: JointEmbedding
     settings: Mapping[str, Any]
     """Those that decide what a component is: center, diagonal, directed, loadings, ..."""
     steps: tuple[str, ...]
-    """Names of what was done to the weights."""
+    """Names of the transforms of the weights."""
     directed: bool
     treatment: Treatment
     """Scale, mean graph and diagonal."""
@@ -1136,7 +1137,7 @@ class FitView:
         return GraphStack(graphs, copy=False, missing=self.settings["missing"])
 
     def aligned(self, graphs: GraphStack) -> GraphStack:
-        """Return graphs as the fit takes them: transformed, vertices in its order."""
+        """Return graphs transformed as in the fit, with vertices in its order."""
         return self.embedding._aligned(graphs)
 
     def project(self, aligned: GraphStack) -> Projection | MaskedProjection:
@@ -1150,15 +1151,15 @@ def load(path: str | os.PathLike[str], *, max_bytes: MaxBytes = None) -> JointEm
     Parameters
     ----------
     path : str or path
-        The model file. Files of every older version are read; files that were changed, cut off or
-        made by something else are refused.
+        The model file. Files of all older versions can be read; files that were changed, cut off
+        or not written by eigengraphs are refused.
     max_bytes : int or str, optional
-        What a compressed file may declare to hold, such as "4G"; see ``SECURITY.md``.
+        Largest size to which a compressed file may unpack, such as "4G"; see ``SECURITY.md``.
 
     Returns
     -------
     JointEmbedding
-        With everything that the fit had except the training graphs: ``transform`` gives the same
+        The fit without its training graphs: ``transform`` gives the same
         numbers, and ``extend`` needs the graphs again.
 
     Examples
@@ -1191,20 +1192,21 @@ def select_dimension(
 ) -> DimensionChoice:
     """Choose the number of components of a joint embedding by up to four rules.
 
-    - "elbow": where the objective flattens out. The gains of one fit are split in two groups by
-      profile likelihood (Zhu and Ghodsi, 2006), again after each split.
+    - "elbow": where the objective flattens out. The gains of one fit are split into two groups by
+      profile likelihood (Zhu and Ghodsi, 2006), repeatedly.
     - "loadings": the paper's second rule, that later loadings look like noise around zero,
       as a test. Components are found on one half of the graphs, and loadings of the other half are
       compared with those on random directions: their mean, and their squares. Up to
       15 splits in both directions are combined, fewer once the rest cannot change the number;
       ``alpha`` is the rate of false alarms.
     - "pairs": all pairs within a fifth of the vertices are hidden and predicted from the others,
-      fifth by fifth, twice. The smallest number is taken that predicts as well as the best.
-    - "halves": both halves of the graphs are fitted. The largest number is taken of which all
-      components are found again, more alike than chance makes them.
+      for each fifth in turn and twice. The smallest number that predicts as well as the best is
+      chosen.
+    - "halves": both halves of the graphs are fitted. The largest number for which all components
+      replicate, more similar than by chance, is chosen.
 
-    The recommendation is the median of the last three, which judge by held-out data (of two, the
-    smaller number); at least 1. Give training graphs only: test graphs must not influence the
+    The recommendation is the median of the last three, which use held-out data (of two, the
+    smaller number), and at least 1. Give training graphs only: test graphs must not influence the
     choice.
 
     Parameters
@@ -1219,7 +1221,7 @@ def select_dimension(
         Rate of false alarms of "loadings" and "halves", and level of the differences in "pairs".
     sample_weight : (m,), optional
         Weight of each graph in the fits and in the prediction of pairs; the tests ignore graphs of
-        weight zero, and count all others alike.
+        weight zero, and weight all others equally.
     random_state : int, Generator, RandomState or None
         Source of the splits, and of the starts of all fits.
     verbose : int
@@ -1228,12 +1230,12 @@ def select_dimension(
         Called with the text of that line.
     **settings
         Settings of :class:`~eigengraphs.JointEmbedding` (``center``, ``diagonal``, ...). Fits are
-        rough, whatever ``tol`` and ``max_iter`` say: components of noise need not be exact.
+        approximate, regardless of ``tol`` and ``max_iter``: components of noise need not be exact.
 
     Returns
     -------
     DimensionChoice
-        The recommendation, what each rule says, and what it looked at.
+        The recommendation, the result of each rule, and the values behind it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Everything eigengraphs raises on purpose.
 
 Each class also derives from the built-in error that a caller would expect, so that
-``except ValueError`` keeps working. A message says what was expected, what came, where
+``except ValueError`` keeps working. A message says what was expected, what was given, where
 it was found, and what to do about it.
 
 >>> import eigengraphs as eg
@@ -49,7 +49,7 @@ class _Short(Exception):
 
 
 class EigengraphsError(_Short):
-    """Root of all errors that eigengraphs raises on purpose.
+    """Base class of all errors that eigengraphs raises on purpose.
 
     Catch it to catch all of them.
 
@@ -117,7 +117,7 @@ class StoreError(InputError):
 
 
 class SelectionError(InputError, IndexError):
-    """A graph, vertex or component that was asked for does not exist.
+    """A requested graph, vertex or component does not exist.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class SelectionError(InputError, IndexError):
 
 
 class ConversionError(InputError):
-    """A random graph model has no equivalent of the kind asked for.
+    """A random graph model has no equivalent of the requested kind.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class ConversionError(InputError):
 
 
 class DatasetError(EigengraphsError, OSError):
-    """A file of a data set is absent, is not the published one, or cannot be had.
+    """A file of a data set is absent, is not the published one, or cannot be downloaded.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class DatasetError(EigengraphsError, OSError):
 
 
 class ClusterError(EigengraphsError, RuntimeError):
-    """A cluster is gone, has no worker left, or cannot do what it was asked.
+    """A cluster is gone, has no worker left, or cannot run a task.
 
     Examples
     --------
@@ -185,16 +185,16 @@ class NotAvailableError(EigengraphsError, NotImplementedError):
 
 
 class MissingExtraError(EigengraphsError, ImportError):
-    """A feature needs a package that the core installation leaves out.
+    """A feature needs a package that is not part of the core installation.
 
     Parameters
     ----------
     package : str
-        What is not installed.
+        The missing package.
     extra : str
-        The extra of eigengraphs that brings it.
+        The extra of eigengraphs that includes it.
     purpose : str
-        What needs it.
+        The feature that needs it.
 
     Examples
     --------
@@ -213,11 +213,11 @@ class MissingExtraError(EigengraphsError, ImportError):
 
 
 class DegenerateWarning(_Short, UserWarning):
-    """A result is defined by convention alone, because the data left nothing to decide it.
+    """A result is defined only by convention, because the data do not determine it.
 
     Examples
     --------
-    Equal graphs, centred, leave nothing to find:
+    Equal graphs have nothing to find after centering:
 
     >>> import warnings
     >>> import eigengraphs as eg
@@ -230,7 +230,7 @@ class DegenerateWarning(_Short, UserWarning):
 
 
 class ManyAnomaliesWarning(_Short, UserWarning):
-    """More graphs were found anomalous than can be single anomalies.
+    """Too many graphs were found anomalous to be single anomalies.
 
     Examples
     --------
@@ -250,7 +250,7 @@ class ManyAnomaliesWarning(_Short, UserWarning):
 
 
 class ReadNotice(_Short, UserWarning):
-    """Files were read in a way that their owner may want to know of.
+    """Files were read in a way that their owner may want to know about.
 
     Examples
     --------

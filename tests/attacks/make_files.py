@@ -212,7 +212,7 @@ def matlab_files() -> None:
     deep = matlab(6, (1, 1), element(9, bytes(8)))
     for _ in range(5_000):
         deep = matlab(1, (1, 1), deep)
-    put("deep.mat", "cells within cells, 5,000 deep", "cells within cells", mat_file(packed(deep)))
+    put("deep.mat", "cells within cells, 5,000 deep", "cells are nested", mat_file(packed(deep)))
     hidden = matlab(6, (1, 1), element(9, bytes(8)) + matlab(1, (1, 1), b""))
     put("hidden.mat", "an array that hides others behind its numbers", "parts that it declares",
         mat_file(matlab(1, (2, 1), hidden + hidden)))  # fmt: skip

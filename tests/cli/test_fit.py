@@ -134,7 +134,7 @@ def test_loadings_of_classes_need_classes(study, done, refused):
 def test_more_components_than_the_graphs_hold_are_a_note(change, noted):
     change(lambda i, A: A[:5, :5])
     err = noted("fit", "connectomes", "results", "-d", "12")
-    assert "the first 10 components explain all of the graphs but rounding" in err
+    assert "the first 10 components explain the graphs up to rounding" in err
 
 
 def test_info_describes_a_model(out, done, refused, told):

@@ -95,7 +95,7 @@ def require_finite(je, stack):
 def test_where_nothing_is_left_a_warning_says_so(graphs, center, dtype, sizes, storage):
     for n in sizes:
         stack = stored(GraphStack(graphs(n)), storage).astype(dtype)
-        with pytest.warns(DegenerateWarning, match=r"are zero; component 1, 2, .*zero loadings"):
+        with pytest.warns(DegenerateWarning, match=r"are zero; components 1, 2, .*zero loadings"):
             je = JointEmbedding(18, center=center, random_state=0).fit(stack)
         assert (je.loadings_ == 0).all()
         assert je.explained_ratio_.sum() == 0
@@ -145,7 +145,7 @@ def test_the_symmetry_of_stars_does_not_hold_the_search_in_a_saddle_point(n):
 
 def test_too_few_iterations_are_told():
     je = JointEmbedding(2, max_iter=2, init="random", random_state=0, solver="algorithm1")
-    with pytest.warns(ConvergenceWarning, match=r"component 1, 2 stopped at max_iter=2 .* raise"):
+    with pytest.warns(ConvergenceWarning, match=r"components 1, 2 stopped at max_iter=2 .* raise"):
         je.fit(random_symmetric(6, 20, seed=0))
     assert not je.converged_
     assert je.stop_reason_ == ("max_iter", "max_iter")

@@ -88,7 +88,7 @@ def test_positions_of_one_graph():
     with pytest.raises(InputError, match="graph 4 does not exist"):
         je.graph_positions(4)
     for wrong in (None, True, 1.5):
-        with pytest.raises(InputError, match="chosen by place or name"):
+        with pytest.raises(InputError, match="chosen by index or name"):
             je.graph_positions(wrong)
 
 

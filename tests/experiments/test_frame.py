@@ -39,7 +39,7 @@ QUICK = {
     "dimension": ("d", "", HNU1 + TRADE),
     "hollow": ("dn", "hollow graphs do as well as graphs with loops", ()),
     "refined": ("rd", "", ()),
-    "misaligned": ("rdnrdn", "puts 100% of the vertices back", ()),
+    "misaligned": ("rdnrdn", "restores 100% of the vertices", ()),
     "mice": ("nn", "", ()),
     "airports": (
         "nn",

@@ -313,7 +313,7 @@ def test_two_ids_in_every_name_are_refused(tmp_path, names):
 )
 def test_ids_at_the_beginning_are_taken_and_said(tmp_path, names, rows):
     people = people_of(tmp_path, ["1", "2", "3"])
-    with pytest.warns(ReadNotice, match=f"such as '1' in '{names[0]}'; id_pattern="):
+    with pytest.warns(ReadNotice, match=f"such as '1' in '{names[0]}'; pass id_pattern="):
         assert eg.io.join(names, people).rows.tolist() == rows
 
 

@@ -109,7 +109,7 @@ def test_3_one_matrix_of_another_size_with_names(tmp_path):
     assert stack.mask.n_hidden.tolist() == [0, 0, 2 * 70 - 1, 0]
     (notice,) = [str(warning.message) for warning in said]
     assert "1 of 4 graphs names only some of the 70 vertices (69 of them)" in notice
-    assert notice.endswith("is not known there: its entries are hidden")
+    assert notice.endswith("is unknown there: its entries are hidden")
     assert "no edges" not in notice
 
 

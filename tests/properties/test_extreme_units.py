@@ -23,7 +23,7 @@ def fit(A, **settings):
 
 
 @pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.filterwarnings("ignore:refined components ran towards each other")
+@pytest.mark.filterwarnings("ignore:refined components became nearly collinear")
 @pytest.mark.parametrize("settings", [{}, {"loadings": "class"}, {"refine": True}], ids=str)
 def test_the_objective_is_told_in_a_unit_of_its_own(A, factor, settings):
     one, other = fit(A, **settings), fit(factor * A, **settings)

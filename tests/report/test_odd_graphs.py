@@ -258,6 +258,6 @@ def test_a_weight_beside_which_all_others_are_nothing_is_refused(value, storage)
 @pytest.mark.parametrize("solver", ["subspace", "algorithm1"])
 def test_components_in_rounding_are_warned_of(solver):
     A = undirected(np.random.default_rng(0).integers(1, 50, (5, 6, 6)).astype(float))
-    with pytest.warns(eg.errors.DegenerateWarning, match="first 15 components explain all"):
+    with pytest.warns(eg.errors.DegenerateWarning, match="first 15 components explain the graphs"):
         fit = JointEmbedding(17, solver=solver, random_state=0).fit(A)
     assert fit.degenerate_.tolist() == [False] * 15 + [True] * 2

@@ -111,7 +111,7 @@ def test_bad_graphs(case):
     ("settings", "text"),
     [
         ({"graph_names": ["a"]}, "graph_names must hold 2 names, got 1"),
-        ({"graph_names": ["a", "a"]}, "graph_names must be unique; 'a' stands more than once"),
+        ({"graph_names": ["a", "a"]}, "graph_names must be unique; 'a' occurs more than once"),
         ({"vertex_names": "abc"}, "vertex_names must be a sequence of names, got one string"),
         ({"vertex_names": ["a", "b"]}, "vertex_names must hold 3 names, got 2"),
         ({"vertices": "all"}, "vertices must be 'same', 'intersection' or 'union'"),

@@ -305,7 +305,7 @@ def test_edges_of_a_table_once_twice_and_in_both_directions():
     (graph,) = GraphStack.from_edges(rows, graph=None)
     assert graph.tolist() == [[0, 4, 0], [4, 0, 0], [0, 0, 2]]
     rows["weight"] = [4, 5, 2]
-    with pytest.raises(InputError, match="from 'a' to 'b' has another weight than the one back"):
+    with pytest.raises(InputError, match="from 'a' to 'b' has another weight than its reverse"):
         GraphStack.from_edges(rows, graph=None)
     rows["weight"] = [np.nan, np.nan, 2]
     assert GraphStack.from_edges(rows, graph=None, missing="unobserved").n_hidden == 2
@@ -322,11 +322,11 @@ def test_edges_of_a_table_once_twice_and_in_both_directions():
     [
         ({"weight": "g"}, r"no column 'g' for weight=; columns are: \['from', 'to', 'year', 'kg'"),
         ({"source": "start"}, "no column 'start' for source="),
-        ({"vertex_names": ["1", "2"]}, "vertex_names must name all ends of edges; not '3', '10'"),
+        ({"vertex_names": ["1", "2"]}, "vertex_names must name every vertex; missing: '3', '10'"),
         ({"graph": "hole"}, r"row 1 of the edges has no graph \('hole'\)"),
         ({"target": "mixed"}, "source and target mix numbers and texts"),
         ({"weight": "mixed"}, "weight='mixed' must be a column of numbers"),
-        ({"target": "short"}, "expected columns of one length"),
+        ({"target": "short"}, "expected columns of equal length"),
     ],
 )
 def test_a_table_of_edges_that_does_not_fit_is_refused(change, message):

@@ -252,7 +252,7 @@ def test_directed_graphs_hide_one_side(storage):
     stack = GraphStack(A, missing="unobserved", storage=storage)
     assert same(stack, expected)
     assert np.array_equal(stack.facts.is_symmetric, [False, True])
-    with pytest.raises(InputError, match=r"graphs\[0\] has a direction: it hides entries"):
+    with pytest.raises(InputError, match=r"graphs\[0\] is directed: it hides entries"):
         stack.require_undirected("do something")
 
 
@@ -522,7 +522,7 @@ def test_arrays_of_hidden_entries_are_copies(graphs):
     dense = stack.to_dense()
     assert np.array_equal(np.asarray(dense), A, equal_nan=True)
     assert np.asarray(dense, dtype=np.float32).dtype == np.float32
-    with pytest.raises(ValueError, match="by a copy alone"):
+    with pytest.raises(ValueError, match="only by a copy"):
         np.asarray(dense, copy=False)
 
 

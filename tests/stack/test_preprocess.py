@@ -94,10 +94,10 @@ def test_what_is_no_step_is_told_what_exists(wrong):
     ("step", "text"),
     [
         (lambda stack: stack.to_dense().dense, "'<lambda>' must return a GraphStack, got ndarray"),
-        (lambda stack: stack[1:], "it made 4 graphs on 6 vertices of 5 on 6"),
-        (lambda stack: stack.select_vertices([0, 1]), "5 graphs on 2 vertices of 5 on 6"),
-        (lambda stack: stack.select_vertices(list("fedcba")), "in another order"),
-        (centered, "'centered' gives the first graph other weights .* learns across graphs"),
+        (lambda stack: stack[1:], "it made 4 graphs on 6 vertices from 5 on 6"),
+        (lambda stack: stack.select_vertices([0, 1]), "5 graphs on 2 vertices from 5 on 6"),
+        (lambda stack: stack.select_vertices(list("fedcba")), "changed the order"),
+        (centered, "'centered' gives the first graph different weights .* learns across graphs"),
         (noisy, "'noisy' .* or is random"),
     ],
 )

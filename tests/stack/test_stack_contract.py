@@ -175,15 +175,15 @@ BAD = [
     ([0, 70], "graph 70 does not exist"),
     ("sub-99", "no graph is called 'sub-99'"),
     (["sub-1", "x"], "no graph is called 'x'"),
-    ((0, 1), "indexed by graph alone.*select_vertices"),
-    ([True, False], "a mask must have one entry a graph, 11; got 2"),
+    ((0, 1), "indexed by graph only.*select_vertices"),
+    ([True, False], "a mask must have one entry per graph, 11; got 2"),
     (slice(0, 0), "holds no graph"),
     ([], "holds no graph"),
-    ([0.5], "chosen by place or name.*numbers of type float64"),
+    ([0.5], "chosen by index or name.*numbers of type float64"),
     ([[0, 1]], r"an array of shape \(1, 2\)"),
     (None, "got None"),
     (1.0, "got 1.0"),
-    (slice("a", "c"), "chosen by place or name"),
+    (slice("a", "c"), "chosen by index or name"),
 ]
 
 

@@ -241,7 +241,7 @@ def test_a_client_that_was_closed_is_named(tmp_path):
     with connect(1, timeout=60) as client:
         stack = DaskStack(in_file(tmp_path, planted(6, 8, 2), 2), client, keep=True)
         stack.total(SlowSum(tmp_path, 0.0))
-    with pytest.raises(ClusterError, match="connect anew"):
+    with pytest.raises(ClusterError, match="connect again"):
         stack.total(SlowSum(tmp_path, 0.0))
 
 

@@ -39,7 +39,7 @@ def test_a_fit_without_its_scheduler_ends_and_is_resumed(tmp_path):
         scheduler.kill()
         _, said = fit.communicate(timeout=120)
     assert fit.returncode == 5, said
-    assert "the same command, eigengraphs fit, goes on" in said
+    assert "the same command, eigengraphs fit, continues" in said
     assert not (tmp_path / "results").exists()
     again = subprocess.run([sys.executable, *MAIN, *FIT], cwd=tmp_path, check=False,
                            capture_output=True, text=True)  # fmt: skip

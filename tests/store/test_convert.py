@@ -282,7 +282,7 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path, run):
     assert f"finish it with: {command}" in done.stderr
 
     before = (path / "store.json").read_bytes()
-    with pytest.raises(StoreError, match="directed was 'auto' and is True now; go on with: eigeng"):
+    with pytest.raises(StoreError, match="directed was 'auto' and is True now; continue with: eig"):
         convert_to_store(source, path, directed=True)
     file = sorted(source.glob("*.csv"))[-1]
     text, when = file.read_text(), file.stat()
@@ -373,4 +373,4 @@ def test_vertices_without_names_are_checked_too(tmp_path):
     convert_to_store(matrices(tmp_path / "a", 2), path)
     (path / "vertices.parquet").unlink()
     (error,) = damages(path)
-    assert "vertices.parquet is not there" in str(error)
+    assert "vertices.parquet is missing" in str(error)

@@ -46,7 +46,7 @@ DAMAGE = {
     "cut off": (lambda path, said: os.truncate(path, said["offset"] + said["bytes"] - 1),
                 "is cut off"),
     "emptied": (lambda path, said: path.write_bytes(b""), "is cut off"),
-    "removed": (lambda path, said: path.unlink(), "is not there"),
+    "removed": (lambda path, said: path.unlink(), "is missing"),
 }  # fmt: skip
 
 

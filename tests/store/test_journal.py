@@ -1,4 +1,4 @@
-"""A stopped fit goes on from its journal, and comes to the same numbers."""
+"""A stopped fit continues from its journal, and comes to the same numbers."""
 
 from __future__ import annotations
 

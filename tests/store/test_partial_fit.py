@@ -205,7 +205,7 @@ def test_truncate_and_extend() -> None:
     np.testing.assert_allclose(short.latent_positions_, full.latent_positions_, atol=SAME)
     assert (four.n_graphs_seen_, four.n_components_) == (40, 4)
     np.testing.assert_array_equal(four.latent_positions_, kept)
-    with pytest.raises(InputError, match="very graphs"):
+    with pytest.raises(InputError, match="same graphs"):
         two.extend(4, graphs=A[:25])
 
 

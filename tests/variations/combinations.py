@@ -147,7 +147,7 @@ def page() -> str:
         kind = f"{'directed' if directed else 'undirected'}{', missing entries' * missing}"
         rows.append(f"| {loadings} | {kind} | {' | '.join(columns)} |")
     reasons = "\n".join(f"{place}. {note}" for place, note in enumerate(notes, 1))
-    return _HEAD + "\n".join(rows) + f"\n\n## Why not\n\n{reasons}\n"
+    return _HEAD + "\n".join(rows) + f"\n\n## Reasons\n\n{reasons}\n"
 
 
 def _general(reason: str) -> str:
@@ -177,12 +177,12 @@ def _named(cell: Cell) -> str:
     return f"{cell.storage}{', refined' * cell.refine}{', centered' * cell.center}"
 
 
-_HEAD = """# What goes with what
+_HEAD = """# Combinations of settings
 
 Every combination of loadings, kind of graphs, diagonal, storage (dense, sparse, or in a store),
-centering and refinement, and of all these with `degree_corrected=True`, as the tests find it:
-`tests/variations/combinations.py` writes this page, and a test compares it with what happens. A
-cell without further words stands for every storage, centered or not, refined or not.
+centering and refinement, and all of these with `degree_corrected=True`. The page is written by
+`tests/variations/combinations.py` and checked by a test. A cell without further words holds for
+every storage, centered or not, refined or not.
 
 | loadings | graphs | diagonal="observed" | "filled" | "unobserved" | degree-corrected |
 |---|---|---|---|---|---|

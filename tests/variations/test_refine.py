@@ -64,7 +64,7 @@ def test_graphs_without_a_best_fit_are_warned_of():
     a, b = np.eye(8)[:2]
     A = np.array([np.outer(a, b) + np.outer(b, a), np.outer(a, a)])
     A += 1e-3 * random_symmetric(2, 8, seed=0)
-    with pytest.warns(DegenerateWarning, match="ran towards each other"):
+    with pytest.warns(DegenerateWarning, match="became nearly collinear"):
         je = JointEmbedding(2, refine=True, diagonal="observed", random_state=0).fit(A)
     assert je.refinement_.bound_met
     assert np.isfinite(je.loadings_).all()

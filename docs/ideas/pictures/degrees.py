@@ -17,7 +17,7 @@ for i in range(L):
     upper = np.triu(rng.random((N, N)) < np.minimum(P * 10 * N / P.sum(), 1), 1)
     A[i] = upper + upper.T
 
-drawn = plt.figure(figsize=(WIDTH, 5.4), layout="constrained")
+drawn = plt.figure(figsize=(WIDTH, 5.0), layout="constrained")
 axes = drawn.subplots(2, 2, height_ratios=[1, 1.05])
 for ax, i in zip(axes[0], (0, 1), strict=True):
     near = A[i::2].mean(axis=0)  # five graphs of a kind, so that their hubs show
@@ -31,6 +31,6 @@ for ax, corrected in zip(axes[1], (False, True), strict=True):
     for k, (hue, marker) in enumerate(zip((BLUE, GREEN, ORANGE), "o^s", strict=True)):
         of = block == k
         ax.scatter(rows[of, 1], rows[of, 2], color=hue, marker=marker, s=18, edgecolor="white")
-    ax.set_title(f"{'corrected' if corrected else 'plain'}: agreement {agreement:.2f}")
-    ax.set(xlabel="position 2", ylabel="position 3")
+    ax.set_title(f"{'corrected' if corrected else 'plain'}: {agreement:.2f}")
+    ax.set(xlabel="component 2", ylabel="component 3", xticks=[], yticks=[])
 save(drawn, "degrees.png")

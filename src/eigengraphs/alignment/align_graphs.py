@@ -31,28 +31,28 @@ class Alignment:
     stack : GraphStack
         The graphs, all with their vertices in the order of the reference.
     permutations : (m, n)
-        ``permutations[i, s]`` is the vertex of graph i, by its place in the order that was
-        given, that goes with vertex s of the reference:
+        ``permutations[i, s]`` is the vertex of graph i (its index in the given order) that
+        corresponds to vertex s of the reference:
         ``stack[i] = given[i][p][:, p]`` with ``p = permutations[i]``.
     score : (m,)
         Correlation of the weights of graph and reference, off the diagonal (and of loops, centered
         apart): the inner product of the matched graphs relative to their norms. 1 is the same
-        graph. Chance is more than 0, because the best matching is taken.
+        graph. Unrelated graphs have more than 0, because the best matching is taken.
     score_before : (m,)
-        The same in the order that was given.
+        The same in the given order.
     confidence : (m, n)
-        How sure the match of each vertex is, in [0, 1]: a product of two shares.
+        Confidence in the match of each vertex, in [0, 1]: a product of two shares.
 
-        - Agreement: the share of starts that match it alike. Where the score is beyond chance (more
+        - Agreement: the share of starts with the same match. If the score is beyond chance (more
           than 1.5 sqrt(4 (log n - 1) / n), or 1.5 sqrt(2 (log n - 1) / n) for directed graphs),
           starts that did not come within 5 % of it failed, and do not count.
         - Certainty: 1 / (1 + sum_t exp(-l_st)), where l_st is the logarithm of the likelihood
           ratio of this matching and the one with s and t swapped, if weights were normal with the
           correlation found. Two vertices with the same edges have at most 1/2 each.
 
-        It compares with single swaps and with other starts only: a matching that is wrong as a
-        whole can look sure where all starts end in it, or with ``n_init=1``. Near chance it is
-        lower than the share of right matches. Seeds, and all vertices of a reference that is
+        It considers only single swaps and other starts: a matching that is wrong as a
+        whole can have high confidence if all starts end in it, or with ``n_init=1``. Near chance it
+        is lower than the share of correct matches. Seeds, and all vertices of a reference that is
         one of the graphs, have 1; all others 0 in a graph whose weights are all the same.
 
     Examples
@@ -292,7 +292,7 @@ def _as_reference(reference: Any, stack: GraphStack) -> int | GraphStack | None:
         if "mean" in stack.graph_names:
             raise InputError(
                 "reference='mean' is the mean of the graphs, but one graph has that name; give "
-                "the graph by its place, or other names by with_names"
+                "the graph by its index, or other names by with_names"
             )
         return None
     if isinstance(reference, str | int | np.integer) and not isinstance(reference, bool):
@@ -300,7 +300,7 @@ def _as_reference(reference: Any, stack: GraphStack) -> int | GraphStack | None:
             return one_place(reference, stack.graph_names, "graph")
         except SelectionError as error:
             raise SelectionError(
-                f"{error}; reference must be the place or name of a graph, 'mean', or a graph"
+                f"{error}; reference must be the index or name of a graph, 'mean', or a graph"
             ) from None
     if isinstance(reference, GraphStack):
         if len(reference) != 1:
@@ -313,13 +313,13 @@ def _as_reference(reference: Any, stack: GraphStack) -> int | GraphStack | None:
         other = GraphStack([reference])
     else:
         raise InputError(
-            "reference must be the place or name of a graph of the stack, 'mean', or one graph "
+            "reference must be the index or name of a graph of the stack, 'mean', or one graph "
             f"(array, scipy sparse, networkx, igraph, pandas), got {type(reference).__name__}"
         )
     if other.n_vertices != stack.n_vertices:
         raise AlignmentError(
             f"the reference has {other.n_vertices} vertices, the graphs have {stack.n_vertices}; "
-            "matching needs as many: add isolated vertices to the smaller, or select vertices"
+            "they must be equal: add isolated vertices to the smaller, or select vertices"
         )
     both_named = other.has_vertex_names and stack.has_vertex_names
     if both_named and set(other.vertex_names) == set(stack.vertex_names):
@@ -344,12 +344,12 @@ def _pairs(seeds: Any, names: tuple[str, ...], reference_names: tuple[str, ...])
     given = np.asarray(list(seeds) if several and not hasattr(seeds, "__array__") else seeds)
     if given.size == 0:
         return _NO_SEEDS
-    if given.ndim == 1:  # vertices that are in their places
+    if given.ndim == 1:  # vertices that already correspond
         given = np.stack([given, given], axis=1)
     if given.ndim != 2 or given.shape[1] != 2:
         got = f"an array of shape {given.shape}" if given.ndim else repr(seeds)
         raise InputError(
-            "seeds must be None, a list of vertices that are in their places, pairs (k, 2) of a "
+            "seeds must be None, a list of vertices that already correspond, pairs (k, 2) of a "
             "vertex of the reference and a vertex of the graph, or a dictionary from graphs to "
             f"these; got {got}"
         )

@@ -19,12 +19,12 @@ _RIGHT = "latent_positions_right_"
 
 @dataclass(frozen=True)
 class ComponentMatch:
-    """Which component of b goes with each component of a; see :func:`match_components`.
+    """The component of b that matches each component of a; see :func:`match_components`.
 
     Attributes
     ----------
     order : (p,)
-        Component of b that goes with component `components[j]` of a.
+        Component of b that matches component `components[j]` of a.
     components : (p,)
         Components of a that found a partner, rising.
     signs : (p,)

@@ -46,7 +46,7 @@ def standardize(graph: Any) -> Array:
 
 @dataclass(frozen=True)
 class Match:
-    """One graph matched: its vertex ``order[s]`` goes with vertex s of the reference."""
+    """One graph matched: its vertex ``order[s]`` corresponds to vertex s of the reference."""
 
     order: Order  # (n,)
     score: float

@@ -1,4 +1,4 @@
-"""Methods that joint embedding is compared with: those of the paper, and later ones.
+"""Methods to compare joint embedding with: those of the paper, and later ones.
 
 All are scikit-learn transformers of stacks of graphs: ``fit``, ``transform``, ``fit_transform``,
 and ``pairwise_distances`` of graphs. See ``docs/guide/baselines.md``.

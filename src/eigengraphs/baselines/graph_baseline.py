@@ -33,13 +33,13 @@ def rows(stack: GraphStack) -> Any:
 
 
 class GraphBaseline(TransformerMixin, BaseEstimator):
-    """A method that turns each graph into an array, and compares graphs by these arrays.
+    """A method that describes each graph by an array, and compares graphs by these arrays.
 
-    A subclass gives ``_embed``, and ``_learn`` where training graphs decide something; the
-    settings of the fit are attributes of ``self._fitted``. Where arrays are not compared entry by
-    entry, it gives ``_features`` and ``_distances``, and names of features other than numbers after
-    ``_feature``. Parameters are checked here: ``n_components``, ``diagonal``, and all others are
-    True or False.
+    A subclass defines ``_embed``, and ``_learn`` if something is learned from the training graphs;
+    the settings of the fit are attributes of ``self._fitted``. If arrays are not compared entry by
+    entry, it defines ``_features`` and ``_distances``, and names of features other than numbers
+    after ``_feature``. Parameters are checked here: ``n_components``, ``diagonal``, and all others
+    are True or False.
     """
 
     _feature: ClassVar[str] = ""
@@ -266,7 +266,7 @@ class GraphBaseline(TransformerMixin, BaseEstimator):
 
 
 class PositionsBaseline(GraphBaseline):
-    """A method that gives every vertex a position in every graph; compared entry by entry."""
+    """A method with positions of every vertex in every graph, compared entry by entry."""
 
     @property
     def positions_(self) -> Array:

@@ -126,10 +126,10 @@ class MultipleASE(CommonSpace):
 
 
 class DegreeCorrectedMASE(CommonSpace):
-    """Embed graphs in a common space, apart from their degrees (Agterberg, Lubberts and Arroyo).
+    """Embed graphs in a common space, corrected for degrees (Agterberg, Lubberts and Arroyo).
 
     Each graph has its own spectral embedding, d eigenvectors of A_i times the roots of their
-    eigenvalues. Its rows are brought to unit length, which takes degrees away, and V holds the
+    eigenvalues. Its rows are scaled to unit length, which removes degrees, and V has the
     leading left singular vectors of these embeddings side by side. For communities of vertices,
     the rows of V are clustered.
 
@@ -165,9 +165,9 @@ class DegreeCorrectedMASE(CommonSpace):
 class SummedGraphs(CommonSpace):
     """Embed the sum of all graphs: eigenvectors of sum_i A_i, largest eigenvalues in magnitude.
 
-    What every graph shares shows best in the sum; what differs in sign from graph to graph is lost.
-    For communities of vertices with uneven degrees, the rows of V are brought to unit length before
-    they are clustered ("spherical").
+    Structure that all graphs share is clearest in the sum; structure whose sign differs between
+    graphs is lost. For communities of vertices with uneven degrees, scale the rows of V to unit
+    length before clustering ("spherical").
 
     Parameters
     ----------
@@ -201,9 +201,9 @@ class SummedGraphs(CommonSpace):
 class SumOfSquares(CommonSpace):
     """Embed the sum of squared graphs without its bias (Lei and Lin 2023).
 
-    V holds the leading eigenvectors of sum_i (A_i^2 - Diag(A_i^2)): squares keep what differs in
-    sign from graph to graph, and the diagonal of a square, the degrees of unweighted graphs, says
-    nothing of communities.
+    V holds the leading eigenvectors of sum_i (A_i^2 - Diag(A_i^2)): squares keep structure whose
+    sign differs between graphs, and the diagonal of a square, the degrees of unweighted graphs, has
+    no information on communities.
 
     Parameters
     ----------
@@ -277,9 +277,9 @@ class Omnibus(PositionsBaseline):
     X_i of the vertices in graph i. All are in one coordinate system: graphs are compared by
     ||X_i - X_j||_F, without rotation, and the features are the n d entries of X_i.
 
-    The method says nothing about new graphs. Here they get the positions that follow from those of
+    The method does not define positions for new graphs. Here they are computed from those of
     the training graphs by Nyström's extension, 1/2 sum_j (A + A_j) X_j S^(-1), which for a training
-    graph is X_i. M itself is never formed: the problem is one of order 2 n. It holds the squares of
+    graph is X_i. M itself is never formed: the problem has order 2 n. It contains squares of
     differences of graphs, so directions in which they differ by less than about 1e-7 of the
     largest difference count as directions in which they do not differ.
 

@@ -100,11 +100,11 @@ class LaplacianEigenmap(_ProcrustesBaseline):
     n_components : int
         Number of dimensions, d.
     scaled : bool
-        Scale the eigenvectors. By default they are, as in the Laplacian spectral embedding that the
-        authors of the paper use elsewhere (Tang and Priebe 2018), and as in igraph and graspologic:
-        the only difference from :class:`AdjacencySpectralEmbedding` is then the matrix. Without it
-        (Belkin and Niyogi's) graphs are compared by the spaces that the eigenvectors span, and what
-        the eigenvalues tell about classes is lost.
+        Scale the eigenvectors, as in the Laplacian spectral embedding that the authors of the paper
+        use elsewhere (Tang and Priebe 2018), and as in igraph and graspologic: the only difference
+        from :class:`AdjacencySpectralEmbedding` is then the matrix. Without scaling (as Belkin and
+        Niyogi do) graphs are compared by the spaces that the eigenvectors span, and the information
+        in the eigenvalues is lost.
 
     Attributes
     ----------

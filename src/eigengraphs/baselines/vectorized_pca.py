@@ -48,7 +48,7 @@ class VectorizedPCA(GraphBaseline):
     Attributes
     ----------
     components_ : (d, n, n), or d sparse arrays
-        Components; computed when asked for.
+        Components; computed on access.
     mean_ : (n, n) array or sparse array
         Mean training graph; zero without centering.
     explained_variance_ : (d,)
@@ -58,7 +58,7 @@ class VectorizedPCA(GraphBaseline):
     rank_ : int
         Number of components that are not zero.
     n_components_ : int
-        As asked for.
+        Number of components, d.
     n_vertices_, vertex_names_
         Of the training graphs.
 

@@ -49,7 +49,7 @@ _WORDS: list[tuple[str, Any]] = [
     (r" \(select_vertices\)", " of the files"),
     (r"takes format= one of", "takes --to one of"),
     (r"^a step of preprocess must be one of (.*), or a function from GraphStack to GraphStack; "
-     r"several stand in a list, and None means no step; got",
+     r"pass several in a list, and None for no step; got",
      r"--transform must be one of \1; several are given as several --transform; got"),
     (rf"^({_ARGUMENT}) must be (.*), got \1=", r"\1 must be \2, got "),
     (rf"^({_ARGUMENT}) must be", lambda found: f"--{_OPTIONS[found[1]]} must be"),

@@ -1,8 +1,8 @@
-"""Graphs to try things on: bundled with the package, or fetched.
+"""Example graphs, bundled with the package or downloaded.
 
 :func:`load_mice` needs nothing. The others look for published files in the folder that
-``EIGENGRAPHS_DATA`` names, else in the user's cache, and download what is absent; every file's
-SHA-256 is checked. Each returns a record with the graphs, what is known of them, and what to cite.
+``EIGENGRAPHS_DATA`` names, else in the user's cache, and download missing ones; the SHA-256 of
+every file is checked. Each returns a record with the graphs, their properties, and what to cite.
 See ``docs/guide/datasets.md``.
 
 >>> import eigengraphs as eg

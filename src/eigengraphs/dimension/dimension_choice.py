@@ -40,17 +40,16 @@ class DimensionChoice:
     n_components : int
         The recommendation, at least 1.
     choices : dict of str to int
-        What each rule that ran says, from 0: that nothing stands out from noise.
+        The number that each rule chose; 0 means that nothing stands out from noise.
     curves : dict of str to array
-        What each rule looked at. "elbow": share of the squared norm that components 1, 2,
+        Values behind each rule. "elbow": share of the squared norm that components 1, 2,
         ... explain when they are added, at least 8 if there are as many. "loadings":
         p-value of "component k adds nothing" for k = 1, 2, .... "pairs": squared error over
         hidden pairs with 0, 1, ... components, relative to that with none. "halves": similarity
-        of the pair that is least alike among the first 1, 2, ... components.
+        of the least similar pair among the first 1, 2, ... components.
     levels : dict of str to array
-        What the curves are compared with, of the same lengths. "loadings": alpha. "pairs":
-        how much worse than the best is as good. "halves": the similarity that is needed.
-        "elbow" has none.
+        Thresholds for the curves, of the same lengths. "loadings": alpha. "pairs": how much worse
+        than the best counts as equally good. "halves": the required similarity. "elbow" has none.
     left_out : dict of str to str
         Rules that could not run, and why.
     alpha : float
@@ -58,7 +57,7 @@ class DimensionChoice:
     max_components : int
         Largest number that was considered.
     doubt : str
-        Where the splits of "halves" do not clearly support one number: what they say.
+        What the splits of "halves" say if they do not clearly support one number.
 
     Examples
     --------
@@ -92,7 +91,7 @@ class DimensionChoice:
         return recommend(self.choices, self.max_components)[1]
 
     def explain(self) -> str:
-        """Say in words what each rule found, and why the recommendation is what it is.
+        """Describe in words what each rule found, and the reason for the recommendation.
 
         Examples
         --------
@@ -172,7 +171,7 @@ def _finding(choice: DimensionChoice, rule: str, d: int) -> str:
         strength = f"({_p(curve[:d].max())}{following})"
         return f"Loadings: those of held-out graphs stand out from noise for {many} {strength}."
     if rule == "pairs":
-        error = f"(error {curve[d]:.3g} of that without any)"
+        error = f"(error {curve[d]:.3g} times that without any)"
         return f"Pairs: hidden vertex pairs are predicted best with {many} {error}."
     alike = f"similarity {curve[d - 1]:.2f} or more (needed: {choice.levels[rule][d - 1]:.2f})"
     return f"Halves: halves of the graphs find the same {many}, {alike}."
@@ -205,7 +204,7 @@ def _verdict(choice: DimensionChoice) -> list[str]:
             least = ", but at least 1" if min(numbers) < 1 else ""
             parts.append(f"The number is {which} of {by}{least}.")
         if "elbow" in said and "elbow" not in deciding:
-            parts.append("The elbow, which tests nothing, does not count beside them.")
+            parts.append("The elbow is not a test and does not count here.")
     if choice.doubt and "halves" in deciding:
         parts.append(f"This is not clear: {choice.doubt}.")
     if choice.n_components >= choice.max_components:

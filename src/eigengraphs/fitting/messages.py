@@ -94,7 +94,7 @@ def warn_of_trouble(
         stalled = any(stage.stop_reason == "stalled" for stage in fit.stages)
         why = "without further progress" if stalled else f"at max_iter={max_iter}"
         _warn(
-            f"component {_numbers(late)} stopped {why} with a relative gradient "
+            f"{_numbers(late)} stopped {why} with a relative gradient "
             f"of up to {worst:.1e} (tol={tol:.0e}); raise {'' if stalled else 'max_iter or '}tol",
             ConvergenceWarning,
         )
@@ -108,31 +108,31 @@ def warn_of_trouble(
         if not free:
             fitted = "no direction is left that the loadings allowed here could fit"
         _warn(
-            f"{fitted}; component {_numbers(empty)} got an arbitrary direction and zero loadings: "
+            f"{fitted}; {_numbers(empty)} got an arbitrary direction and zero loadings: "
             "use fewer components"
         )
     beyond = np.flatnonzero(rounding & fit.active)
     if beyond.size:
         k = beyond[0]
         _warn(
-            f"the first {k} components explain all of the graphs but rounding; components from "
-            f"{k + 1} on mean nothing (degenerate_ tells which): use n_components={k} or fewer"
+            f"the first {k} components explain the graphs up to rounding; components from {k + 1} "
+            f"on mean nothing (degenerate_ tells which): use n_components={k} or fewer"
         )
     tiny = np.flatnonzero(degenerate & fit.active & ~rounding)
     if tiny.size:
         _warn(
-            f"component {_numbers(tiny)} sits on one or two vertices alone, where without the "
-            "diagonal its loadings mean nothing (degenerate_ tells which); use fewer components, "
-            "or another setting of diagonal"
+            f"only one or two vertices carry {_numbers(tiny)}, where loadings mean nothing without "
+            "the diagonal (degenerate_ tells which); use fewer components, or another setting of "
+            "diagonal"
         )
 
 
 def warn_of_bound(condition: float) -> None:
     """Warn of components that became collinear, up to a bound, while they were refined."""
     _warn(
-        "refined components ran towards each other, with loadings of opposite signs, until a "
-        f"bound on the condition of their inner products stopped them (it is now {condition:.0f}); "
-        "use fewer components, or refine=False"
+        "refined components became nearly collinear, with loadings of opposite signs, until a "
+        "bound on the condition number of their inner products stopped them (now "
+        f"{condition:.0f}); use fewer components, or refine=False"
     )
 
 
@@ -187,5 +187,5 @@ def _warn(text: str, kind: type[Warning] = DegenerateWarning) -> None:
 
 
 def _numbers(components: Any) -> str:
-    """Return places, which begin at 0, as the numbers of components, which begin at 1."""
-    return ", ".join(str(k + 1) for k in components)
+    """Return "component 3" or "components 1, 2" from indices, which begin at 0."""
+    return f"component{'s' * (len(components) > 1)} {', '.join(str(k + 1) for k in components)}"

@@ -138,8 +138,8 @@ def read_model(
         raise
     except Exception as error:  # zipfile, zlib, tokenize and numpy each have errors of their own
         raise InputError(
-            f"{str(source)!r} is not a whole model file of eigengraphs ({error}); write it again "
-            "with JointEmbedding.save or `eigengraphs fit`"
+            f"{str(source)!r} is not a complete model file of eigengraphs ({error}); write it "
+            "again with JointEmbedding.save or `eigengraphs fit`"
         ) from None
     if not isinstance(state, dict) or not {*blank.get_params(), "_fit"} - _ADDED <= state.keys():
         raise InputError(f"{str(source)!r} does not hold a fit of JointEmbedding")
@@ -188,10 +188,10 @@ def _by_name(more: Classes) -> dict[str, type]:
 def _read(source: Path, data: bytes, cap: Cap, classes: Classes) -> Any:
     sealed = _SEALED.search(data[-_SEAL_LENGTH:])
     if sealed is not None and _digest(data[:-64]) != sealed[1]:
-        raise ValueError("it was changed after it was written, by its SHA-256")
+        raise ValueError("its SHA-256 shows that it was changed after it was written")
     with open_zip(source, data, cap) as archive:
         if sealed is not None and any(member.compress_type for member in archive.infolist()):
-            raise ValueError("its parts are compressed, and `save` does not compress them")
+            raise ValueError("its parts are compressed, which `save` does not do")
         cap.check(source, _JSON_GROWS * archive.getinfo(_TEXT).file_size, len(data))
         tree = read_json(zip_member(archive, _TEXT))
         if not isinstance(tree, dict) or type(tree.get("format")) is not int:

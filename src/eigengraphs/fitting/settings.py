@@ -137,7 +137,10 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
         }
         for what, asked in beyond.items():
             if asked:
-                return f"{what} is beyond solver='algorithm1', the paper's; use solver='subspace'"
+                return (
+                    f"{what} is not available with solver='algorithm1', the paper's; use "
+                    "solver='subspace'"
+                )
     return None
 
 
@@ -229,7 +232,7 @@ def given_start(init: Any, n_vertices: int, n_components: int, *, directed: bool
     wrong = np.argwhere(~np.isfinite(norms) | (norms == 0))
     if wrong.size:
         side, column = wrong[0]
-        raise InputError(f"column {column} of init has norm {norms[side, column]}, so no direction")
+        raise InputError(f"column {column} of init has norm {norms[side, column]}: no direction")
     return start
 
 

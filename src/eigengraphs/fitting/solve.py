@@ -414,7 +414,7 @@ def kept_in_basis(stack: GraphStack, directed: bool, *, linear: bool) -> tuple[K
         raise InputError(
             f"loadings under a rule (nonnegative, sparse) and degree correction need "
             f"{m * entries * 8 / 1e9:.2g} GB for the {m} graphs in a basis, and "
-            f"{stack.memory // _SHARE / 1e9:.2g} GB of the budget is for that; allow more memory, "
+            f"{stack.memory // _SHARE / 1e9:.2g} GB of the budget is for them; allow more memory, "
             "or use free loadings without degree correction"
         )
     if order_is_fixed():  # what is kept where is for speed alone, and rounds in another way

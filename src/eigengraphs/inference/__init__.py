@@ -3,7 +3,7 @@
 :func:`evaluate` and :func:`contest` predict labels of held-out graphs; :func:`compare` tests
 groups, :func:`change_points` finds changes in time and :func:`anomalies` graphs unlike the others,
 :func:`cluster_graphs` and :func:`cluster_vertices` group them. :func:`read_components` and
-:func:`trust_components` say what a component is and whether it is found again;
+:func:`trust_components` say what a component is and whether it replicates;
 :func:`loading_intervals` and :func:`bootstrap` how precise its numbers are. Each returns a record
 with arrays and, mostly, words. See ``docs/guide/inference.md``.
 

@@ -59,12 +59,12 @@ class Changes:
         Index (from 0) of the first graph after each change, in the order of the rows; empty if p
         is above the level.
     gains : (changes,)
-        By how much each lowers the squared distance from levels, in penalties; all are
-        above 1, and the largest is the clearest.
+        How much each change lowers the squared distance from the levels, in units of the penalty;
+        all are above 1, and the largest is the clearest.
     levels : (changes + 1, d)
         Median loadings between changes.
     segments : (m,)
-        Which level each graph has.
+        Index of the level of each graph.
     autocorrelation : (d,)
         Of neighbors around their levels; it was removed.
     penalty : float
@@ -72,11 +72,11 @@ class Changes:
     level : float
         Probability of finding any change where there is none.
     n_permutations : int
-        Series without change that the penalty came from.
+        Number of series without a change from which the penalty was computed.
     smallest : int
-        Graphs that must be between changes.
+        Fewest graphs between two changes.
     components : tuple of str
-        Names of the components that were looked at.
+        Names of the components that were used.
     notes : tuple of str
         What was left out, and why.
 
@@ -131,7 +131,7 @@ class Changes:
         Parameters
         ----------
         labels : sequence of str, optional
-            Names of the graphs, or when they were, in order; by default their numbers.
+            Names or times of the graphs, in order; by default their numbers.
 
         Examples
         --------
@@ -169,7 +169,7 @@ def change_points(
     n_permutations: int = 999,
     random_state: RandomState = None,
 ) -> Changes:
-    """Find where the loadings of ordered graphs change their level.
+    """Find where the level of the loadings of ordered graphs changes.
 
     Parameters
     ----------
@@ -180,11 +180,11 @@ def change_points(
     leave_out : (d,) of bool, optional
         Components that are not looked at: ``embedding.degenerate_``.
     smallest : int
-        Graphs that must be between two changes; a single outlier is an anomaly, not a change.
+        Fewest graphs between two changes; a single outlier is an anomaly, not a change.
     level : float
         Probability of finding any change where there is none.
     n_permutations : int
-        Series without change that the penalty comes from.
+        Number of series without a change from which the penalty is computed.
     random_state : int, Generator, RandomState or None
         Seed.
 
@@ -196,12 +196,12 @@ def change_points(
     -----
     Skewness, heavy tails and single outliers are removed first. Neighbors in time are similar
     even without a change. The autocorrelation of each component is estimated from differences of
-    first and second neighbors, where levels cancel, and then once more around the levels that this
-    gives. What is cut is (y_t - rho y_(t-1)) / (1 - rho), which has the levels of y. Series without
-    change are made of innovations that keep their places and get random signs and sizes (a wild
-    bootstrap), so that a spread that changes in time is no change of level; everything is estimated
-    anew in each of them. Slow trends and seasons are changes of level, too: remove a season
-    before.
+    first and second neighbors, where levels cancel, and then again around the resulting levels. The
+    series (y_t - rho y_(t-1)) / (1 - rho), which has the levels of y, is divided into segments.
+    Series without a change consist of the innovations in their order, with random signs and sizes
+    (a wild bootstrap), so that a spread that changes over time is not a change of level; everything
+    is estimated again in each of them. Slow trends and seasons are also changes of level: remove a
+    season first.
 
     Examples
     --------
@@ -470,7 +470,7 @@ def largest_penalty(costs: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Anomalies:
-    """How far each graph is from the others, and how likely that would be of a usual graph.
+    """How far each graph is from the others, and how likely this is for a usual graph.
 
     What :func:`anomalies` returns.
 
@@ -491,7 +491,7 @@ class Anomalies:
     level : float
         False discovery rate.
     n_simulations : int
-        Samples that distances and residuals were referred to.
+        Number of simulated samples in the reference distributions.
 
     Examples
     --------
@@ -592,7 +592,8 @@ def anomalies(
     level : float
         False discovery rate.
     n_simulations : int
-        Samples of the same size and correlations that distances are referred to.
+        Number of simulated samples, of the same size and correlations, for the reference
+        distributions.
     random_state : int, Generator, RandomState or None
         Seed.
 
@@ -607,10 +608,10 @@ def anomalies(
 
     Notes
     -----
-    What is usual is estimated from the middle 80 % of the graphs, and extrapolated: each
-    component may be skewed (up to a lognormal) and all may have heavy tails or a common volume. So
-    anomalies are assumed to be fewer than a tenth of the graphs, and the others to be one group. Of
-    skewed or heavy-tailed loadings, only graphs far beyond such a tail are found.
+    The usual distribution is estimated from the middle 80 % of the graphs, and extrapolated: each
+    component may be skewed (up to a lognormal), and all may have heavy tails or a common volume. So
+    anomalies are assumed to be fewer than a tenth of the graphs, and the others to be one group.
+    For skewed or heavy-tailed loadings, only graphs far beyond such a tail are found.
 
     Examples
     --------

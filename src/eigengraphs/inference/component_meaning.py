@@ -23,22 +23,22 @@ __all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
 
 @dataclass(frozen=True)
 class ComponentReading:
-    """One component in words that can be checked; see :func:`read_components`.
+    """A description of one component; see :func:`read_components`.
 
     Attributes
     ----------
     number : int
-        From 1 on.
+        Number of the component, from 1.
     explained : float
         Share of the sum of squares (around the mean graph, if centered) that it explains when it
         is added.
     spread : float
-        Over how many vertices it is spread, 1 / sum h^4.
+        Number of vertices over which it is spread, 1 / sum h^4.
     high : tuple of (name, number)
         Vertices on one side with their positions, the strongest first.
     low : tuple of (name, number)
-        Vertices on the other side. Within a side, pairs are joined more in graphs with a
-        large loading; between the sides, less.
+        Vertices on the other side. Within a side, pairs are connected more strongly in graphs with
+        a large loading; between the sides, less strongly.
     pairs : tuple of (name, name, number)
         Pairs of vertices that carry it, with their weight in h h^T.
     most : tuple of (name, number)
@@ -52,9 +52,9 @@ class ComponentReading:
         p-value of "halves agree no more than by chance".
     p_noise : float or None
         p-value of "loadings of held-out graphs are noise around zero"; None for
-        directed graphs, degree-corrected fits and graphs with gaps.
+        directed graphs, degree-corrected fits and graphs with missing entries.
     degenerate : bool
-        Whether its loadings are not decided by the data.
+        Whether the data do not determine its loadings.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def read_components(
     random_state: RandomState = 0,
     on_split: Callable[[int, int], None] | None = None,
 ) -> tuple[ComponentReading, ...]:
-    """Describe every component: vertices, pairs, graphs, and whether it can be trusted.
+    """Describe every component: its vertices, pairs and graphs, and whether it replicates.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def read_components(
     graphs
         Its graphs, in any order; after ``partial_fit`` those of all batches.
     most
-        Vertices of each side, pairs and graphs that are named.
+        Number of vertices of each side, pairs and graphs to name.
     n_splits
         Random halvings of the graphs for :func:`trust_components`; 0 for none.
     groups : (m,), optional
@@ -219,9 +219,9 @@ def trust_components(
 ) -> Trust:
     """Test each component on random halves of the graphs.
 
-    Each half is fitted anew, with some more components, and the one that is most like a component
-    of the fit is taken for it; p-values allow for this choice. "Not replicated": the two halves'
-    positions have a cosine that vectors with random signs reach as well (Chernoff's bound).
+    Each half is fitted again, with some more components, and the one most similar to a component
+    of the fit is taken; p-values account for this choice. "Not replicated": the positions of the
+    two halves have a cosine that vectors with random signs also reach (Chernoff's bound).
     "Noise": loadings of one half on the other half's component have mean zero and the variance of
     random directions with the same sizes of entries. p-values of several halvings are combined by
     twice their median, which holds however they depend on each other.

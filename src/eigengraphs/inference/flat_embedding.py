@@ -1,4 +1,4 @@
-"""``FlatEmbedding``: graphs as rows of a table, for what scikit-learn does with tables."""
+"""``FlatEmbedding``: graphs as rows of a table, for tools of scikit-learn that need tables."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class _WeightedIf:
 class FlatEmbedding(TransformerMixin, BaseEstimator):
     """Embed graphs that are rows of a table, one column per pair of vertices.
 
-    So an embedding can be used where scikit-learn expects two dimensions: in a
-    ``ColumnTransformer``, behind a scaler, in anything that splits and stacks tables.
+    This allows an embedding where scikit-learn expects two dimensions: in a
+    ``ColumnTransformer``, after a scaler, or in anything that splits and stacks tables.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         them. "triangle": the n(n+1)/2 pairs of ``np.triu_indices(n)``. "strict": the n(n-1)/2 of
         ``np.triu_indices(n, 1)``, with 0 on the diagonal. "auto": "full" or "triangle",
         whichever has that number of columns. "partial": any number of columns, (0, 0), (0, 1),
-        (1, 1), (0, 2), ..., and 0 for what is not there. An array tells the vertices of each
-        column, and pairs that it does not name are 0.
+        (1, 1), (0, 2), ..., with 0 for absent columns. An array gives the two vertices of each
+        column; pairs that it does not name are 0.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return what the embedding makes of the graphs of a table: loadings, (m', d).
+        """Return the features of the graphs of a table: loadings, (m', d).
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class FlatEmbedding(TransformerMixin, BaseEstimator):
 
     @_has("inverse_transform")
     def inverse_transform(self, X: Any) -> NDArray[Any]:
-        """Return the rows, (m', p), of the graphs that loadings (m', d) stand for.
+        """Return the rows, (m', p), of the graphs reconstructed from loadings (m', d).
 
         Parameters
         ----------

@@ -55,48 +55,47 @@ class Comparison(Tests, Effects):
     slopes : (d,)
         Change of loadings for one unit of a quantity; nan for groups.
     F : (d,)
-        Welch's F statistic of each component, in which groups have spreads of their own as far as
+        Welch's F statistic of each component, in which groups have their own spreads as far as
         these differ by more than chance.
     df : tuple of two int
-        Degrees of freedom of the effect, and those that the model leaves.
+        Degrees of freedom of the effect, and of the residuals.
     p_values : (d,)
         Of each component alone.
     p_fdr : (d,)
-        Adjusted so that the share of false discoveries is held (Benjamini and Hochberg).
+        Adjusted to control the share of false discoveries (Benjamini and Hochberg).
     p_family : (d,)
-        Adjusted so that the chance of any false discovery is held (most
-        unusual component).
+        Adjusted to control the probability of any false discovery (most unusual component).
     joint_F : float
         Welch's F statistic of all components together.
     joint_p : float
         p-value of all components together.
     effect_name : str
-        What sizes of effects are: "Hedges g", "omega squared" or a partial correlation.
+        Measure of effect size: "Hedges g", "omega squared" or a partial correlation.
     effect : (d,)
         Size of the effect; infinite if nothing varies within two groups.
     effect_low : (d,)
-        Lower end of its interval; nan if nothing varies beside the effect.
+        Lower end of its interval; nan if nothing but the effect varies.
     effect_high : (d,)
         Upper end of its interval.
     confidence : float
         Of the intervals.
     covariates : tuple of str
-        Names of what was held constant.
+        Names of the covariates.
     n_graphs : int
-        Graphs that took part.
+        Number of graphs that were used.
     n_units : int
         Graphs or subjects that were compared.
     n_permutations : int
-        Arrangements that F was referred to, the observed one included.
+        Number of arrangements in the reference distribution of F, including the observed one.
     exact : bool
-        Whether these were all there are.
+        Whether these were all possible arrangements.
     n_bootstrap : int
-        Samples behind the intervals.
+        Number of bootstrap samples for the intervals.
     notes : tuple of str
         What was left out, and what to be careful about.
     intervals_by : {"BCa", "residuals", "normal"}
-        How intervals of effects were found: units drawn, or the test inverted with errors drawn
-        from residuals, or from a normal law where these are few.
+        Method for the intervals: bootstrap of units, or inversion of the test with errors drawn
+        from the residuals, or from a normal distribution if there are few residuals.
 
     Examples
     --------
@@ -216,7 +215,7 @@ class Comparison(Tests, Effects):
         Parameters
         ----------
         k : int
-            Place of the component, from 0.
+            Index of the component, from 0.
         form : str
             Format of the numbers.
 
@@ -249,7 +248,7 @@ class Comparison(Tests, Effects):
 
     @property
     def methods(self) -> str:
-        """How it was done, for a paper."""
+        """The methods, as a paragraph for a paper."""
         name, d, what = self.group, len(self.components), "Loadings were regressed on"
         means, cells = "", f"quarters of {name} by distance from its mean"
         if self.levels:
@@ -321,10 +320,10 @@ def compare(
 ) -> Comparison:
     """Compare the loadings of groups of graphs by permutations, each component and all together.
 
-    Means are tested, not spreads: Welch's statistic lets groups have variances of their own. The
-    embedding must have been fitted without the groups; then graphs are exchangeable where groups
-    do not differ at all, and the tests are exact (with covariates, very nearly). Where spreads
-    alone differ, the level is held approximately.
+    Means are tested, not spreads: Welch's statistic allows each group its own variance. The
+    embedding must have been fitted without the groups; then graphs are exchangeable if groups
+    do not differ at all, and the tests are exact (with covariates, very nearly). If only spreads
+    differ, the level holds approximately.
 
     Parameters
     ----------
@@ -334,7 +333,7 @@ def compare(
         Groups (texts, or numbers of two values) or a quantity (numbers of more values). Graphs
         where it is None, nan or "n/a" are left out.
     covariates
-        What is held constant: a mapping of names to columns of m values, a pandas table, or an
+        Columns to adjust for: a mapping of names to columns of m values, a pandas table, or an
         array (m, q). Texts are categories, such as sites. Graphs without a value are left out.
     subjects : (m,), optional
         The participant of each graph. If the group is the same in all graphs of a subject, means of
@@ -344,11 +343,11 @@ def compare(
     leave_out : (d,) of bool, optional
         Components that are not tested: ``embedding.degenerate_``.
     name
-        What the group is called.
+        Name of the group variable, for words and notes.
     n_permutations
-        Rearrangements that are drawn; if there are no more different ones, all are taken.
+        Number of random rearrangements; if there are no more different ones, all are used.
     n_bootstrap, confidence
-        Samples, and coverage, of the intervals around sizes of effects.
+        Number of samples, and coverage, for the intervals of effect sizes.
     random_state
         Seed.
 

@@ -1,10 +1,10 @@
 """How precise loadings and positions are: standard errors, intervals and the bootstrap.
 
-A graph that helped to find the positions has loadings that are too large: positions lean towards
-its noise. Positions from the other graphs do not, but they are off the true ones in all other
-directions, so that loadings are too small, by c^2 with c the cosine of the two. Positions from two
-halves of the graphs err independently: their cosine is about c_half^2, and
-tan^2 = (1 - c^2) / c^2 falls as one over the number of graphs.
+Loadings of a graph that was used to find the positions are too large, because positions are biased
+towards its noise. Positions from the other graphs are not, but they deviate from the true ones in
+all other directions, so that loadings are too small, by c^2 with c the cosine of the two. Positions
+from two halves of the graphs err independently: their cosine is about c_half^2, and tan^2 = (1 -
+c^2) / c^2 falls as one over the number of graphs.
 """
 
 from __future__ import annotations
@@ -129,8 +129,9 @@ class LoadingIntervals:
     Attributes
     ----------
     loadings : (m, d)
-        The estimate that the intervals are of. With ``cross_fitted``, loadings on positions found
-        without the graph: another estimate than ``embedding.loadings_``, which may be outside.
+        The estimates at the center of the intervals. With ``cross_fitted``, loadings on positions
+        found without the graph: a different estimate than ``embedding.loadings_``, which may be
+        outside.
     standard_errors : (m, d)
         Of the loadings.
     covariances : (m, d, d)
@@ -204,8 +205,8 @@ def loading_intervals(
 ) -> LoadingIntervals:
     """Return loadings with standard errors, one graph at a time.
 
-    Entries of a graph are taken to be independent around their means (pairs, in an undirected
-    graph). What the interval covers is the graph's loading in the model, not that of another
+    Entries of a graph are assumed to be independent around their means (pairs, in an undirected
+    graph). The interval is for the graph's loading in the model, not for that of another
     graph of the same person.
 
     Parameters
@@ -219,9 +220,9 @@ def loading_intervals(
         squared residuals around their mean over the graphs, whatever the law of the weights.
         "auto": by the graphs.
     cross_fit
-        Take the loadings of each graph on positions that were found without it, divided by how
-        much these are off (c^2). Costs ``n_folds + 2 n_splits`` fits. Without, positions are taken
-        for the true ones: intervals are too narrow where they are weak.
+        Compute the loadings of each graph on positions that were found without it, divided by c^2.
+        Costs ``n_folds + 2 n_splits`` fits. Without cross-fitting, positions are assumed to be the
+        true ones, and intervals are too narrow where positions are weak.
     groups : (m,), optional
         Graphs that belong together, as scans of one person: left out together.
     n_folds, n_splits
@@ -426,7 +427,7 @@ class LoadingVariance:
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap:
-    """Fits to graphs that might have come instead; see :func:`bootstrap`.
+    """Fits to resampled graphs; see :func:`bootstrap`.
 
     Signs and order of the components are those of the fit itself.
 
@@ -437,12 +438,12 @@ class Bootstrap:
     level : float
         Of the intervals.
     positions : (B, n, d)
-        Latent positions of each fit; directed graphs: from where edges go.
+        Latent positions of each fit; for directed graphs, where edges start.
     positions_right : (B, n, d) or None
-        Where edges end, of directed graphs.
+        For directed graphs, positions where edges end.
     loadings : (B, m, d)
         "graphs": of the graphs themselves on the positions of each fit. "model": of the
-        graphs that the model made.
+        simulated graphs.
     similarities : (B, d)
         Cosine of each component with that of the fit, without its sign.
     estimate : tuple of (n, d) and (m, d)
@@ -538,10 +539,10 @@ def bootstrap(
     graphs
         Its graphs.
     kind
-        "graphs": draw graphs with replacement, each time as many as there are; says how positions
-        depend on which graphs were seen. "model": let the fitted MREG make all graphs anew with
-        their own loadings (Bernoulli edges for 0/1 graphs, else Gaussian ones with the spread of
-        the residuals); says how both depend on the noise of edges. For undirected, complete graphs
+        "graphs": draw as many graphs with replacement; shows how positions depend on the sample of
+        graphs. "model": simulate all graphs from the fitted MREG with their own loadings (Bernoulli
+        edges for 0/1 graphs, else Gaussian ones with the spread of the residuals); shows how
+        positions and loadings depend on the noise of edges. For undirected, complete graphs
         that were neither centered nor preprocessed.
     n_resamples
         Number of fits, B.

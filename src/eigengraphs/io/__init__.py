@@ -1,9 +1,9 @@
 """Graphs from files and into files; see ``docs/guide/reading.md``.
 
-:func:`read` gives the graphs alone, :func:`read_files` also hashes, columns and notices of what was
-done, and :func:`write` writes graphs so that both read them again. :func:`read_participants` and
-:func:`join` bring a table of people to the graphs, :func:`read_vertices` a table of vertices.
-:func:`convert_to_store` fills a store from files.
+:func:`read` returns only the graphs, :func:`read_files` also hashes, columns and notices of what
+was done, and :func:`write` writes graphs so that both can read them again.
+:func:`read_participants` and :func:`join` join a table of participants to the graphs,
+:func:`read_vertices` reads a table of vertices. :func:`convert_to_store` fills a store from files.
 
 >>> import tempfile
 >>> import eigengraphs as eg

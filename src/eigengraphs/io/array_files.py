@@ -350,7 +350,7 @@ def _of_flat(
         shape, _, dtype = npy_header(file)
         types.append(dtype)
         if shape != (indptr[-1],) or file.tell() + shape[0] * dtype.itemsize != size:
-            raise ReadError(f"{path} does not hold the graphs that it says; write it again")
+            raise ReadError(f"{path} does not hold the graphs that it declares; write it again")
     for at in range(0, len(indptr) - 1, n):
         rows = indptr[at : at + n + 1] - indptr[at]
         count = min(max(int(rows[-1]), 0), int(indptr[-1]))

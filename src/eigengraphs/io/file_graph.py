@@ -35,10 +35,10 @@ _KINDS = {
     "triangle": "[holds|hold] one triangle; mirrored",
     "triangle kept": "[holds|hold] one triangle; left as [it is|they are], because other graphs "
     "are directed",
-    "rounding": "[is|are] symmetric but for rounding; made symmetric",
+    "rounding": "[is|are] symmetric up to rounding; made symmetric",
     "direction": "[is|are] not symmetric: some weights differ by direction, so all graphs are "
     "treated as directed; if that is not intended, make [it|them] symmetric or leave [it|them] out",
-    "diagonal": "[has|have] nan or infinity all along the diagonal, which was left out",
+    "diagonal": "[has|have] nan or infinity on the whole diagonal, which was left out",
     "columns": "[names its|name their] columns in another order than [its|their] rows; put in the "
     "order of the rows",
     "order": "[names its|name their] vertices in another order than the first file; aligned by "
@@ -77,9 +77,9 @@ class Notice:
     path : Path or None
         The file; None for what concerns all files.
     loud : bool
-        Whether ``eigengraphs.read`` warns of it.
+        Whether ``eigengraphs.read`` issues it as a warning.
     count : int
-        Number of files that it is about.
+        Number of files concerned.
 
     Examples
     --------

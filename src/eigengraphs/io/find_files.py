@@ -231,11 +231,10 @@ def _from_folder(folder: Path, bids: bool, notation: Notation) -> Source:
     matrices = [path for path in known if _bids_suffix(path) in _SUFFIXES]
     if bids and not matrices:
         raise ReadError(
-            f"no file in {folder} is called as BIDS derivatives are ({_CALLED}); leave "
-            "format='auto'"
+            f"no file in {folder} is named as BIDS derivatives are ({_CALLED}); leave format='auto'"
         )
     if 0 < len(matrices) < len(known):
-        known = keep(matrices, f"are not called {_CALLED} as others are")
+        known = keep(matrices, f"are not named {_CALLED} as others are")
     scans = [path for path in known if "sub" in entities(path.relative_to(folder))]
     if len(known) / 2 < len(scans) < len(known):
         known = keep(scans, "belong to no subject: their names have no sub-")
@@ -244,7 +243,7 @@ def _from_folder(folder: Path, bids: bool, notation: Notation) -> Source:
         taken = [name for name, paths in groups.items() if _are_graphs(name, paths, notation)]
         if len(taken) != 1:
             _refuse_mixed(folder, {name: groups[name] for name in taken or groups})
-        known = keep(groups[taken[0]], f"are not graphs, or not {taken[0]} as the graphs are")
+        known = keep(groups[taken[0]], f"are not graphs, or not {taken[0]} files as the others are")
     return Source(tuple(map(SourceFile, known)), True, tuple(notices))
 
 
@@ -277,7 +276,7 @@ def _refuse_empty(folder: Path, every: list[Path], beside: list[Path]) -> None:
     raise ReadError(
         f"no graph files in {folder}; it holds {there}{hint if beside else ''}. Endings that are "
         "read: .csv, .tsv, .txt, .edgelist, .ssv, .graphml, .gml, .net, .npy, .npz, .mat, "
-        ".parquet; a list of files is read whatever they are called"
+        ".parquet; files in a list are read whatever their names"
     )
 
 

@@ -119,7 +119,7 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
 def _variable(data: memoryview, order: str, depth: int = 0) -> tuple[str, Any]:
     """Return the name and the value of a variable, numbers of the type in which they are kept."""
     if depth > _DEEPEST:
-        raise ValueError(f"it has cells within cells, more than {_DEEPEST} deep")
+        raise ValueError(f"its cells are nested more than {_DEEPEST} deep")
     if not data:
         return "", np.zeros((0, 0))  # an empty cell
     parts = _elements(data, order)
@@ -258,7 +258,7 @@ class _Hdf5:
         h5py = self._h5py
         self._cells += 1
         if depth > _DEEPEST or self._cells > 100 + self._held // _ITEM:
-            raise ValueError(f"{item.name!r} has cells within cells without end")
+            raise ValueError(f"{item.name!r} has cells that are nested without end")
         if isinstance(item, h5py.Group):
             rows = self.attribute(item, "MATLAB_sparse")
             if rows is None or "jc" not in item:

@@ -197,13 +197,13 @@ def choose_direction(found: Sequence[Found], directed: DirectedRule) -> bool:
         (a, b), (there, back) = side.example, side.weights
         if side.kind == "directed" and directed is False:
             raise ReadError(
-                f"{path}: the weight from {a!r} to {b!r} is {there:g} and back it is {back:g}, but "
-                "directed=False was asked for; leave directed='auto', and make the graphs "
+                f"{path}: the weight from {a!r} to {b!r} is {there:g} and the reverse {back:g}, "
+                "but directed=False was given; leave directed='auto', and make the graphs "
                 "symmetric with .symmetrize() if that is intended"
             )
         if tells and directed == "auto" and not all(telling):
             # One file decides for all: seldom intended, and nothing else would show it.
-            example = f" (vertex {a} to {b}: {there:g}, back: {back:g})"
+            example = f" (vertex {a} to {b}: {there:g}, reverse: {back:g})"
             one.notices.append(Notice.of("direction", path, example))
         undirected = graph.directed is False or not keep
         kind = ""
@@ -306,7 +306,7 @@ def common_vertices(
     hidden = [one for one in lacking if missing == "unobserved" and one.graph.names_all]
     zero = [one for one in lacking if missing != "unobserved" or not one.graph.names_all]
     for some, fate in (
-        (hidden, "is not known there: its entries are hidden"),
+        (hidden, "is unknown there: its entries are hidden"),
         (zero, "has no edges there"),
     ):
         if some:

@@ -165,20 +165,20 @@ def read(
     Parameters
     ----------
     source
-        A folder (with its folders), a pattern such as ``"data/**/*.csv"``, a file, a list of files,
-        or a manifest: a table with a column ``path``, and perhaps ``id`` and more. Or a store,
-        whose graphs are read when they are needed; see :func:`eigengraphs.open_store`.
+        A folder (with its subfolders), a pattern such as ``"data/**/*.csv"``, a file, a list of
+        files, or a manifest: a table with a column ``path``, and optionally ``id`` and more. Or a
+        store, whose graphs are read when they are needed; see :func:`eigengraphs.open_store`.
     format : str
-        "auto" tells by ending and content. Else "matrix", "edgelist", "graphml", "gml", "pajek",
-        "numpy", "matlab", "parquet", or "bids" (files called relmat, connectome, ...).
+        "auto" decides by ending and content. Else "matrix", "edgelist", "graphml", "gml", "pajek",
+        "numpy", "matlab", "parquet", or "bids" (files named relmat, connectome, ...).
     key : str, optional
         The array of a .mat or .npz file, "all" for each; the edge attribute of GraphML and GML;
         the column of weights of Parquet.
     delimiter : str, optional
-        What is between cells of text files; found where it is not given.
+        Delimiter of cells in text files; detected by default.
     decimal, thousands : str, optional
-        The mark of decimals in numbers of text files, "." or ",", and the mark between thousands,
-        as in "12,438". A file in which it cannot be told is refused.
+        The decimal mark in text files, "." or ",", and the thousands separator, as in "12,438".
+        Ambiguous files are refused.
     vertices : {"auto", "union", "intersection", "strict"}
         What to do with graphs on different vertices. "auto": the union for edge lists, which do
         not name vertices without edges; others are refused.
@@ -186,12 +186,12 @@ def read(
         Names for the vertices; see :func:`eigengraphs.io.read_vertices`.
     directed : "auto" or bool
         "auto" mirrors half a matrix, and edges that are given once, unless a graph has weights
-        that differ between the two directions.
+        that differ by direction.
     missing : {"error", "unobserved"}
         What to do with nan; see :class:`~eigengraphs.GraphStack`.
     max_bytes : int or str, optional
-        What one file may say that it holds, unpacked, such as "4G"; see ``SECURITY.md`` for what
-        it is by default.
+        Largest size to which one file may unpack, such as "4G"; see ``SECURITY.md`` for the
+        default.
     on_notice : callable, optional
         Called with each notice of what was done; by default, those that matter are warnings of
         class ``ReadNotice``.
@@ -257,15 +257,15 @@ def read_files(
     vertices, labels, directed, missing, max_bytes
         As of :func:`eigengraphs.read`.
     memory : str or int, optional
-        What work on the graphs of a store may take; see :func:`eigengraphs.open_store`.
+        Memory for the graphs of a store; see :func:`eigengraphs.open_store`.
     id_pattern : str, optional
-        Regular expression with one group, searched in the name of every file, and else in that of
-        the graph: the participant, who becomes the column ``sub``.
+        Regular expression with one group that finds the participant in the name of the file, or
+        else of the graph; it becomes the column ``sub``.
 
     Returns
     -------
     Reading
-        The stack, an entry for each graph, and a notice for each kind of thing that was done.
+        The stack, an entry for each graph, and a notice for each kind of change.
 
     Examples
     --------
@@ -371,8 +371,8 @@ class Survey:
                     pieces, held, size = [], [], 0
             if k != count:
                 raise ReadError(
-                    f"{path} held {count} graphs when it was looked at, and now {k}: it is being "
-                    "written to; wait until that is done"
+                    f"{path} held {count} graphs at first and holds {k} now: it is being written "
+                    "to; wait until that is done"
                 )
         if pieces:
             yield block()
@@ -579,8 +579,8 @@ def _order_in_store(
     if 0 < len(named) < len(found):
         bare = next(one for one in found if one.graph.names is None)
         raise ReadError(
-            f"{named[0].path} names its vertices and {bare.path} does not: convert them apart, or "
-            "give names to all by labels (--vertices)"
+            f"{named[0].path} names its vertices and {bare.path} does not: convert them "
+            "separately, or give names to all by labels (--vertices)"
         )
     if rule != "intersection":
         return order

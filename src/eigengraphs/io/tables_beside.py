@@ -72,9 +72,10 @@ class Participants:
     ids : tuple of str
         The participants, without ``sub-``.
     sessions : tuple of str or None
-        Their sessions without ``ses-``, where the table has a row for each.
+        Their sessions without ``ses-``, if the table has one row per session.
     columns : mapping of str to ndarray
-        Every column: numbers (nan for missing) where all are numbers, else words ('' for missing).
+        Every column: numbers (nan for missing) if all values are numbers, else texts ('' for
+        missing).
     path : Path
         The file.
 
@@ -117,7 +118,7 @@ class Joined:
     rows : ndarray of int
         The row of every graph; -1 for none.
     graphs_without_row : tuple of str
-        Names of graphs that the table does not know.
+        Names of graphs without a row in the table.
     rows_without_graph : tuple of str
         Participants (and sessions) of the table that have no graph.
 
@@ -221,8 +222,8 @@ def join(
     graphs : Reading or sequence of str
         What :func:`read_files` returned, or names of graphs. The participant is the entity
         ``sub``, or else the name of the graph, or the beginning of it up to ``_``, ``-``, ``.`` or
-        ``/``. If that does not find all, one column may have what is one part of all names, with
-        or without zeros ahead; that is said in a notice.
+        ``/``. If that does not find all graphs, a column whose values are one part of all names is
+        used, with or without leading zeros, and a notice says so.
     participants : Participants
         The table. Several graphs of one participant share a row.
     missing : {"error", "keep"}
@@ -235,7 +236,7 @@ def join(
     Returns
     -------
     Joined
-        One value per graph for each column, and what did not match on either side.
+        One value per graph for each column, and the graphs and rows that did not match.
 
     Examples
     --------
@@ -360,7 +361,7 @@ def _inside(
 
 def _found_inside(what: str, person: str, name: str) -> Notice:
     text = f"ids of {what} were found inside the names of graphs, such as {person[:60]!r} in "
-    text += f"{name[:200]!r}; id_pattern= says if another part is meant"
+    text += f"{name[:200]!r}; pass id_pattern= if another part is meant"
     return Notice("ids inside", text)
 
 
@@ -426,7 +427,7 @@ def _refuse_unmatched(
         )
     shorter = {person.lstrip("0") for person in participants.ids}
     if any(_bare(name.split("_")[0], "sub").lstrip("0") in shorter for name in without):
-        text += ". Some differ by leading zeros alone: a spreadsheet may have taken them off"
+        text += ". Some differ by leading zeros alone: a spreadsheet may have removed them"
     text += spelling([_bare(name, "sub") for name in without], participants.ids)
     raise ReadError(
         f"{text}. If ids are inside the names, say where, as by id_pattern='_([0-9]+)_'. Add the "
@@ -439,7 +440,7 @@ def _refuse_unmatched(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class VertexTable:
-    """What is known of vertices.
+    """A table of vertices.
 
     Attributes
     ----------

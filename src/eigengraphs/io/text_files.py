@@ -186,7 +186,7 @@ class TextFile:
             i = first + len(rows) - (reader.line_num != len(rows))
             raise ReadError(
                 f"{self.place(i)}: {error}; a cell in quotes must end in its own line: correct the "
-                "line, or take the quotes out"
+                "line, or remove the quotes"
             ) from None
         return rows
 
@@ -750,7 +750,7 @@ def read_edges(text: TextFile) -> FileGraph:
     if unknown:
         raise ReadError(
             f"{text.path} has edges of {some_of(unknown, 3)}, which its comment '# vertices:' does "
-            f"not list{spelling(unknown, names)}; add them there, or take the comment out"
+            f"not list{spelling(unknown, names)}; add them there, or remove the comment"
         )
     s, t = np.array([place[name] for name in found], dtype=np.intp)[places].reshape(2, -1)
     return of_edges(

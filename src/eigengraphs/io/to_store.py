@@ -90,9 +90,9 @@ def convert_to_store(
 ) -> Stored:
     """Put the graphs of files into a store, with few of them in memory at a time.
 
-    Every file is read twice: first to learn which vertices and which direction they have together.
-    What is stopped, by whatever, goes on behind the last whole shard when it is called again; where
-    the last call with the same files and options came to its end, nothing is added.
+    Every file is read twice: first to find out the common vertices and whether graphs are directed.
+    If the conversion is stopped, the same call continues after the last complete shard; if the last
+    call with the same files and options was completed, nothing is added.
 
     Parameters
     ----------
@@ -107,14 +107,14 @@ def convert_to_store(
     storage : {"auto", "dense", "sparse"}
         How a new store keeps graphs.
     command : str, optional
-        What a user would type to go on, for messages.
+        The command that continues, for messages.
     watch : callable, optional
-        Called with what is being done, how much is, and of how much.
+        Called with the current step, how much is done, and the total.
 
     Returns
     -------
     Stored
-        Numbers, and a notice for each kind of thing that was done to graphs.
+        Numbers of graphs, and a notice for each kind of change to graphs.
 
     Examples
     --------
@@ -259,11 +259,11 @@ def _changed(store: Store, listing: Sequence[tuple[str, int, int]], options: dic
     """Return what is not as when graphs were last written into a store; nothing if all is."""
     batch = store.layout.batches[-1]
     if batch.listing is None:
-        return f"it was written from {batch.source}; remove it and begin again"
+        return f"it was written from {batch.source}; remove it and start again"
     for name, was in batch.options.items():
         if was != options.get(name):
             now = options.get(name)
-            return f"{name} was {was!r} and is {now!r} now; go on with: {batch.command}"
+            return f"{name} was {was!r} and is {now!r} now; continue with: {batch.command}"
     table = read_table(store.folder.read(batch.listing), None, batch.listing)
     rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
     before = {path: rest for path, *rest in rows}

@@ -36,7 +36,7 @@ _LONGEST = 120  # bytes of a file's name, well below what file systems allow
 
 
 def write(stack: GraphStack, path: str | os.PathLike[str], format: WriteFormat = "auto") -> Path:
-    """Write graphs so that :func:`eigengraphs.read` gives them back.
+    """Write graphs so that :func:`eigengraphs.read` can read them again.
 
     Parameters
     ----------
@@ -47,12 +47,13 @@ def write(stack: GraphStack, path: str | os.PathLike[str], format: WriteFormat =
         folder, for one file per graph and ``manifest.tsv`` with their names; or, for one graph, a
         file of any format.
     format : str
-        "auto" goes by the ending. For a folder: "csv", "tsv", "edgelist", "graphml", "gml", "net".
+        "auto" decides by the ending. For a folder: "csv", "tsv", "edgelist", "graphml", "gml" or
+        "net".
 
     Returns
     -------
     Path
-        What was written: whole, or not at all.
+        The file or folder, which is written as a whole or not at all.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def _block_components(B: Floats, z: Ints) -> tuple[Floats, Floats]:
 
 
 class MultipleRandomEigenGraphs(GraphModel):
-    """Graphs with shared latent positions h_k, and loadings of their own (MREG, section 2).
+    """Graphs with shared latent positions h_k and their own loadings (MREG, section 2).
 
     The mean of edge (s, t) of graph i is sum_k loadings[i, k] h_k[s] h_k[t].
 
@@ -76,24 +76,24 @@ class MultipleRandomEigenGraphs(GraphModel):
     latent_positions : array_like, shape (n_vertices, n_components)
         The h_k as columns of unit length.
     loadings
-        Fixed: an array (n_graphs, n_components), or (n_components,) for graphs that all have
-        the same. Random: a function ``(rng, size) -> (size, n_components)``, a list of frozen
+        Fixed: an array (n_graphs, n_components), or (n_components,) for the same loadings in all
+        graphs. Random: a function ``(rng, size) -> (size, n_components)``, a list of frozen
         ``scipy.stats`` distributions, a frozen multivariate one, or `PointMasses`. Entries may
         be negative.
     law : {"bernoulli", "poisson", "gaussian"}
         Distribution of an edge around its mean.
     noise_scale : float, optional
-        Standard deviation of an edge; for the Gaussian law, and needed there.
+        Standard deviation of an edge; required for the Gaussian law.
     clip : bool
-        Clip means that are no probability (or, for the Poisson law, negative) instead of
-        refusing them; `n_clipped` and `clipped_share` tell how many.
+        Clip means that are not probabilities (or, for the Poisson law, negative) instead of
+        refusing them; `n_clipped` and `clipped_share` count them.
 
     Notes
     -----
-    Up to 10,000 vertices the means of all pairs are checked. Above, those that can exceed 1 by
-    the Cauchy-Schwarz inequality are, and the others where sampling or a likelihood comes
-    across them. Random loadings are checked when drawn. The diagonal matters only where loops
-    are drawn.
+    Up to 10,000 vertices the means of all pairs are checked. With more vertices, those that can
+    exceed 1 by the Cauchy-Schwarz inequality are checked, and the others when sampling or a
+    likelihood needs them. Random loadings are checked when drawn. The diagonal matters only if
+    loops are drawn.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class MultipleRandomEigenGraphs(GraphModel):
     def from_block_models(cls, labels: Any, B: Any) -> MultipleRandomEigenGraphs:
         """Return the model of a family of block models with common blocks.
 
-        Letting every entry of B vary takes K (K + 1) / 2 dimensions, where K is the number of
+        If every entry of B may vary, this takes K (K + 1) / 2 dimensions, where K is the number of
         blocks in use: the h_k are the normalized indicators of each block and of each union of
         two blocks. K dimensions do not suffice in general.
 
@@ -222,7 +222,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         [0, 4]
         """
         stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
-        stack.require_complete("from_distribution needs graphs that are known as a whole")
+        stack.require_complete("from_distribution needs complete graphs")
         stack.require_undirected("from_distribution needs undirected graphs: symmetrize them")
         if stack.is_weighted:
             raise InputError("from_distribution needs graphs of 0 and 1; binarize them first")
@@ -244,7 +244,7 @@ class MultipleRandomEigenGraphs(GraphModel):
 
     @property
     def n_graphs(self) -> int | None:
-        """Number of graphs that have loadings of their own; None if there are none such."""
+        """Number of graphs with their own loadings; None if there are none."""
         return len(self.loadings) if self._vectors is None and self.loadings.ndim == 2 else None
 
     def __repr__(self) -> str:
@@ -348,7 +348,7 @@ class MultipleRandomEigenGraphs(GraphModel):
         graphs : GraphStack, or what it takes
             As many as the model has loadings for, if they are fixed graph by graph.
         loops : bool
-            Count the pairs s = t; otherwise diagonals take no part, whatever they hold.
+            Count the pairs s = t; otherwise diagonals are ignored.
         directed : bool
             Count A_st and A_ts as two observations.
         loadings : array_like, shape (n_graphs, n_components) or (n_components,), optional

@@ -133,15 +133,16 @@ class GraphModel(Fixed, ABC):
     ) -> GraphStack | tuple[GraphStack, Latent]:
         """Draw graphs from the model.
 
-        Time and memory follow the number of edges for sparse graphs, not the square of the
-        number of vertices.
+        For sparse graphs, time and memory are proportional to the number of edges, not to the
+        square of the number of vertices.
 
         Parameters
         ----------
         n_graphs : int, optional
-            How many, m. By default as many as the model has loadings for, and otherwise one.
+            Number of graphs, m. By default as many as the model has loadings for, and otherwise
+            one.
         random_state : None, int, numpy Generator, RandomState or SeedSequence
-            Source of all that is drawn.
+            Source of all random numbers.
         loops : bool
             Draw A_ss as well, with mean P_ss. Otherwise diagonals are zero.
         directed : bool
@@ -150,7 +151,7 @@ class GraphModel(Fixed, ABC):
             Return the loadings, labels or positions too.
         redraw : bool
             Draw new labels or positions for each graph. By default all graphs share
-            one draw, because a vertex is the same vertex in all of them.
+            one draw, because the vertices are the same in all of them.
 
         Returns
         -------
@@ -178,7 +179,7 @@ class GraphModel(Fixed, ABC):
         graphs : GraphStack, or what it takes
             m graphs on the vertices of the model.
         loops : bool
-            Count the pairs s = t; otherwise diagonals take no part, whatever they hold.
+            Count the pairs s = t; otherwise diagonals are ignored.
         directed : bool
             Count A_st and A_ts as two observations.
 
@@ -281,9 +282,9 @@ class GraphModel(Fixed, ABC):
         H, lam, rounding = one._spectrum("to_rdpg")
         if lam.min(initial=0.0) < -rounding:
             raise ConversionError(
-                f"{one!r} is no random dot product graph: its edge probabilities are not positive "
-                f"semidefinite, the smallest eigenvalue is {lam.min():.6g}, and inner products of "
-                f"positions always are; use to_mreg(), which allows negative loadings"
+                f"{one!r} is not a random dot product graph: its edge probabilities are not "
+                f"positive semidefinite, the smallest eigenvalue is {lam.min():.6g}, and inner "
+                f"products of positions always are; use to_mreg(), which allows negative loadings"
             )
         kept = lam > rounding
         X = H[:, kept] * np.sqrt(lam[kept])
@@ -399,7 +400,7 @@ class GraphModel(Fixed, ABC):
 
     def _read(self, graphs: Any, directed: bool) -> GraphStack:
         stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
-        stack.require_complete("a likelihood is that of graphs that are known as a whole")
+        stack.require_complete("a likelihood needs complete graphs")
         if stack.n_vertices != self.n_vertices:
             raise InputError(
                 f"the graphs have {stack.n_vertices} vertices, the model has {self.n_vertices}; "
@@ -412,7 +413,7 @@ class GraphModel(Fixed, ABC):
 
 
 class ErdosRenyi(GraphModel):
-    """Every edge is there with the same probability, independently.
+    """Every edge exists with the same probability, independently.
 
     A block model with one block (section 2).
 
@@ -458,7 +459,7 @@ class ErdosRenyi(GraphModel):
 
 
 class InhomogeneousErdosRenyi(GraphModel):
-    """Every edge has a probability of its own.
+    """Every edge has its own probability.
 
     Parameters
     ----------
@@ -602,8 +603,9 @@ class RandomDotProductGraph(GraphModel):
     positions : array_like, shape (n_vertices, n_components), optional
         Latent positions. Give this or ``distribution``.
     distribution : optional
-        Distribution of a vertex' position: a function ``(rng, size) -> (size, n_components)``, a
-        list of frozen ``scipy.stats`` distributions, a frozen multivariate one, or `PointMasses`.
+        Distribution of the position of a vertex: a function ``(rng, size) -> (size,
+        n_components)``, a list of frozen ``scipy.stats`` distributions, a frozen multivariate one,
+        or `PointMasses`.
     n_vertices : int, optional
         Needed with ``distribution``.
 
@@ -651,7 +653,7 @@ class RandomDotProductGraph(GraphModel):
 
     @property
     def n_components(self) -> int | None:
-        """Dimension of the positions; None where only a draw can tell."""
+        """Dimension of the positions; None if it is only known after a draw."""
         if self._vectors is not None:
             return self._vectors.n_components
         return int(self._fixed("sample").shape[1])

@@ -374,9 +374,9 @@ def read_design(
     vertices : int, optional
         Size of "weighted" and "sparse"; the others have theirs.
     mean_degree : float, optional
-        For the same two.
+        Mean degree of the same two.
     weights : {"auto", "binary", "counts"}
-        Another law for the edges of a model with loadings, around the same means.
+        Another law for the edges of a model with loadings, with the same means.
     loops : bool
         Draw self-loops even if the recipe does not ask for them.
 
@@ -452,7 +452,7 @@ def _classes(fields: Fields, model: str) -> list[GraphClass]:
         with _place(own.where, fields.where):
             weight = number(own.get("weight", 1.0), "weight")
         if weight <= 0:
-            own.wrong("weight", "a number above 0", "leave out a class that never comes")
+            own.wrong("weight", "a number above 0", "leave out a class that never occurs")
         found.append(GraphClass(name, weight, _model(fields, own, model)))
         own.finish()
     sizes = {each.model.n_vertices for each in found}
@@ -580,7 +580,7 @@ def _choose_weights(fields: Fields, table: dict[str, Any], name: str, weights: s
     if name != "multiple_random_eigen_graphs":
         fields.refuse(
             f"weights {weights!r} needs a model with loadings (multiple_random_eigen_graphs); the "
-            "edges of the others are there or not: leave --weights out"
+            "others have unweighted edges only: leave --weights out"
         )
     table["law"] = WEIGHTS[weights]
     table.pop("noise_scale", None)

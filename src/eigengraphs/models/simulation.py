@@ -1,4 +1,4 @@
-"""Graphs with a known truth, drawn one by one: graph i depends on the seed and i alone.
+"""Simulated graphs with known parameters: graph i depends only on the seed and on i.
 
 :func:`read_design` makes a :class:`Design` from a name in :data:`DESIGNS`, a file or a table;
 :func:`simulate_blocks` draws any of its graphs, and :func:`simulate_truth` returns what they were
@@ -65,8 +65,8 @@ def simulate_blocks(
 ) -> GraphStack:
     """Draw the graphs from ``start`` up to, but not including, ``stop``.
 
-    Graph i depends on the design, the seed and i alone: not on how many are drawn, nor in which
-    blocks. Memory follows the graphs of one block.
+    Graph i depends only on the design, the seed and i, not on how many graphs are drawn or in which
+    blocks. Memory is that of the graphs of one block.
 
     Parameters
     ----------

@@ -317,7 +317,7 @@ def _checked(embedding: Any, component: int) -> int:
     check_is_fitted(embedding)
     d = embedding.n_components_
     if isinstance(component, bool) or not isinstance(component, int | np.integer):
-        raise InputError(f"a component is given by its place, from 0; got {component!r}")
+        raise InputError(f"a component is given by its index, from 0; got {component!r}")
     if not 0 <= component < d:
         raise SelectionError(
             f"there is no component {component}: there are {d}, counted from 0 to {d - 1}"
@@ -331,7 +331,7 @@ def _pair(embedding: Any, components: Any) -> list[int]:
     if components is None:
         return list(range(min(embedding.n_components_, 2)))
     if len(tuple(components)) != 2:
-        raise InputError(f"components must be two places, got {components!r}")
+        raise InputError(f"components must be two indices, got {components!r}")
     return [_checked(embedding, k) for k in components]
 
 

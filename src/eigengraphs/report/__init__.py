@@ -1,4 +1,4 @@
-"""Results for people: tables, and a report that one file holds.
+"""Results for people: tables, and a report in a single file.
 
 >>> import tempfile, eigengraphs as eg
 >>> from eigengraphs.report import summarize, write_report

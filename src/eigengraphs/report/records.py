@@ -32,12 +32,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that a reader must know before all else.
+    """Something that a reader must know first.
 
     Attributes
     ----------
     level : str
-        "refused": left out; "repaired": changed; "warning": about the fit; "notice": all else.
+        "refused": left out; "repaired": changed; "warning": about the fit; "notice": others.
     text : str
         What it is, as a sentence.
     name : str

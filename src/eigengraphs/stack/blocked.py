@@ -1,8 +1,8 @@
-"""A stack whose graphs come in blocks, as from a disk or a cluster, and never all at once.
+"""A stack whose graphs are read in blocks, as from a disk or a cluster, and never all at once.
 
-Whatever is asked of all graphs is a task, a function of one block: its results are put one behind
-the other (:meth:`BlockedStack.each`) or added up (:meth:`BlockedStack.total`). Where blocks come
-from, and where the task runs, is all that a store on disk and a cluster do differently.
+Every operation on all graphs is a task, a function of one block: its results are concatenated
+(:meth:`BlockedStack.each`) or summed (:meth:`BlockedStack.total`). A store on disk and a cluster
+differ only in where blocks come from and where the task runs.
 """
 
 from __future__ import annotations
@@ -79,13 +79,13 @@ Task: TypeAlias = Callable[[Block, Any], Any]
 
 
 class BlockedStack(GraphStack):
-    """Graphs in blocks; everything else about them is as of any stack.
+    """Graphs in blocks; otherwise a stack like any other.
 
-    Those who make one give :attr:`spans` and :meth:`read_block`, and what a stack knows of itself
-    without its graphs: sizes, names and facts. Some of the graphs, and graphs after a transform
-    that treats each on its own, come in blocks again and are read when they are asked for
+    A subclass provides :attr:`spans` and :meth:`read_block`, and the properties that do not need
+    the graphs: sizes, names and facts. Selected graphs, and graphs after a transform
+    that treats each separately, are again in blocks, which are read when they are needed
     (:class:`~eigengraphs.stack.blocked.LazyStack`). Methods that need all graphs in memory at once
-    load them, if they fit in the budget; what they make is an ordinary stack.
+    load them, if they fit in the budget, and return an ordinary stack.
     """
 
     __slots__ = ("__dict__",)  # for what is found once
@@ -260,8 +260,8 @@ class BlockedStack(GraphStack):
         if self.nbytes > self.memory:
             raise InputError(
                 f"this needs all {self.n_graphs} graphs in memory at once, {self.nbytes / 1e9:.3g} "
-                f"GB, and {self.memory / 1e9:.3g} GB is allowed; fit, transform and score go "
-                "without: choose fewer graphs (stack[:1000]), or open the store with more memory"
+                f"GB, and {self.memory / 1e9:.3g} GB is allowed; fit, transform and score do not "
+                "need that: choose fewer graphs (stack[:1000]), or open the store with more memory"
             )
         parts = [block.graphs for block in self.blocks()]
         return joined(parts, self._graph_names, self._vertex_names)
@@ -301,9 +301,9 @@ class BlockedStack(GraphStack):
         part = self[ordered]
         if part.nbytes * len(chosen) > self.memory * len(ordered):
             raise InputError(
-                f"{len(chosen)} graphs in another order than they are kept in, or more than once, "
-                f"must be in memory, {part.nbytes * len(chosen) / len(ordered) / 1e9:.3g} GB, and "
-                f"{self.memory / 1e9:.3g} GB is allowed: sort the places (np.sort), or open the "
+                f"{len(chosen)} graphs in another order than in the store, or with repeats, must "
+                f"be in memory, {part.nbytes * len(chosen) / len(ordered) / 1e9:.3g} GB, and "
+                f"{self.memory / 1e9:.3g} GB is allowed: sort the indices (np.sort), or open the "
                 "store with more memory"
             )
         loaded: GraphStack = part.load()[back]

@@ -125,7 +125,7 @@ def _numeric_cube(cube: NDArray[Any]) -> NDArray[Any]:
     if n != columns:
         raise InputError(
             f"a three-dimensional array of graphs must have shape (m, n, n), one square matrix "
-            f"after the other, got {cube.shape}"
+            f"per graph, got {cube.shape}"
             + ("; np.moveaxis(graphs, -1, 0) puts the graphs first" if m == n else "")
         )
     if m == 0 or n == 0:

@@ -46,7 +46,7 @@ def flat_from_edges(
         found["weight"] = plain_numbers(np.asarray(table[columns["weight"]]))
     lengths = {role: len(values) for role, values in found.items()}
     if len(set(lengths.values())) > 1 or lengths["source"] == 0:
-        raise InputError(f"expected columns of one length, and an edge at least; got {lengths}")
+        raise InputError(f"expected columns of equal length, and at least one edge; got {lengths}")
     s = found["source"]
     vertex, ends = _codes([s, found["target"]], "source and target")
     names, graph = None, np.zeros(len(s), np.intp)
@@ -59,7 +59,7 @@ def flat_from_edges(
         at = {name: k for k, name in enumerate(wanted)}
         unknown = [name for name in vertex if name not in at]
         if unknown:
-            raise InputError(f"vertex_names must name all ends of edges; not {some_of(unknown)}")
+            raise InputError(f"vertex_names must name every vertex; missing: {some_of(unknown)}")
         ends, vertex = np.array([at[name] for name in vertex], np.intp)[ends], wanted
     n, m = len(vertex), 1 if names is None else len(names)
     weight = found.get("weight", np.ones(len(s)))
@@ -87,7 +87,7 @@ def _both_ways(
         where = "" if names is None else f" in graph {names[g[k]]!r}"
         raise InputError(
             f"the edge from {vertex[low[k]]!r} to {vertex[high[k]]!r}{where} has another weight "
-            "than the one back; pass directed=True, and symmetrize() if graphs are undirected"
+            "than its reverse; pass directed=True, and call symmetrize() if graphs are undirected"
         )
     keep = np.ones(len(w), np.bool_)
     keep[other] = False

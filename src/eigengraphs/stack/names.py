@@ -26,7 +26,7 @@ def check_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str,
         raise InputError(f"{what} must hold {size} names, got {len(texts)}")
     if len(set(texts)) < size:
         repeated = next(name for place, name in enumerate(texts) if name in texts[:place])
-        raise InputError(f"{what} must be unique; {repeated!r} stands more than once")
+        raise InputError(f"{what} must be unique; {repeated!r} occurs more than once")
     return texts
 
 
@@ -78,7 +78,7 @@ def shifted(names: Iterable[str], known: Iterable[str]) -> str:
     if ("0" in own) == ("0" in target):
         return ""
     step, words = (1, "0 instead of 1: add 1 to each") if "0" in own else (
-        -1, "1 instead of 0: take 1 off each")  # fmt: skip
+        -1, "1 instead of 0: subtract 1 from each")  # fmt: skip
     numbers = all(name.isdecimal() and len(name) < 19 for name in own)
     if not numbers or not {str(int(name) + step) for name in own} <= target:
         return ""
@@ -96,7 +96,7 @@ def one_place(which: int | np.integer[Any] | str, names: Sequence[str], noun: st
             raise SelectionError(f"no {noun} is called {which!r}")
         return list(names).index(which)
     if isinstance(which, bool) or not isinstance(which, int | np.integer):
-        raise SelectionError(f"one {noun} is chosen by place or name, got {which!r}")
+        raise SelectionError(f"one {noun} is chosen by index or name, got {which!r}")
     return int(places([which], names, noun)[0])
 
 
@@ -131,7 +131,7 @@ def places(which: Any, names: Sequence[str], noun: str) -> NDArray[np.intp]:
         elif chosen.dtype == bool:
             if len(chosen) != size:
                 raise SelectionError(
-                    f"a mask must have one entry a {noun}, {size}; got {len(chosen)}"
+                    f"a mask must have one entry per {noun}, {size}; got {len(chosen)}"
                 )
             chosen = np.flatnonzero(chosen)
         elif chosen.size and chosen.dtype.kind not in "iu":
@@ -141,7 +141,7 @@ def places(which: Any, names: Sequence[str], noun: str) -> NDArray[np.intp]:
         if outside.size:
             raise SelectionError(f"{noun} {outside[0]} does not exist; there are {size}")
     if chosen.size == 0:
-        raise SelectionError(f"the selection holds no {noun}")
+        raise SelectionError(f"the selection is empty: it holds no {noun}")
     return (chosen % size).astype(np.intp)
 
 
@@ -153,6 +153,6 @@ def _iterable(which: Any, noun: str) -> Any:
 
 def _unusable(noun: str, got: str) -> SelectionError:
     return SelectionError(
-        f"each {noun} is chosen by place or name, several by a slice, a mask, or a list of places "
+        f"each {noun} is chosen by index or name, several by a slice, a mask, or a list of indices "
         f"or names; got {got}"
     )

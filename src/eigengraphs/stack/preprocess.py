@@ -1,4 +1,4 @@
-"""Steps that change weights, named and in order: taken on training graphs, replayed on new ones."""
+"""Named steps that change weights, in order: applied to training graphs and to new graphs."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ STEPS: dict[str, Callable[[GraphStack], GraphStack]] = {
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """A sequence of steps, each of which changes the weights of one graph at a time.
+    """A sequence of steps, each of which changes the weights of each graph separately.
 
     Nothing is learned from one graph and used on another, so it makes no difference whether graphs
     are treated together or apart, before or after they are split: cross-validation cannot
-    leak through a step. Of a step that is a function this is checked on the first graph.
+    leak through a step. If a step is a function, this is checked on the first graph.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Preprocessing:
 
 _EXPECTED = (
     f"a step of preprocess must be one of {', '.join(map(repr, STEPS))}, or a function from "
-    "GraphStack to GraphStack; several stand in a list, and None means no step"
+    "GraphStack to GraphStack; pass several in a list, and None for no step"
 )
 
 
@@ -108,16 +108,16 @@ def _checked(step: Callable[[GraphStack], GraphStack], stack: GraphStack) -> Gra
     if after.shape != stack.shape or after.vertex_names != stack.vertex_names:
         raise InputError(
             f"the step {_name(step)!r} must keep graphs and vertices as they are and change "
-            f"weights only; it made {after.shape[0]} graphs on {after.shape[1]} vertices of "
-            f"{stack.shape[0]} on {stack.shape[1]}, or put the vertices in another order"
+            f"weights only; it made {after.shape[0]} graphs on {after.shape[1]} vertices from "
+            f"{stack.shape[0]} on {stack.shape[1]}, or changed the order of the vertices"
         )
     if stack.n_graphs > 1:
         alone, among = sparse.csr_array(step(stack[:1])[0]), sparse.csr_array(after[0])
         # Products may be rounded otherwise for one graph than for many.
         if abs(alone - among).max() > 1e-5 * abs(among).max():
             raise InputError(
-                f"the step {_name(step)!r} gives the first graph other weights when it is alone "
-                "than among the others, so it learns across graphs or is random: test graphs would "
+                f"the step {_name(step)!r} gives the first graph different weights alone than "
+                "among the others, so it learns across graphs or is random: test graphs would "
                 "leak into training; a step must treat each graph on its own"
             )
     if after.graph_names != stack.graph_names:

@@ -60,33 +60,33 @@ class GraphStack:
         A list, dictionary (names to graphs) or iterable of graphs, or an array (m, n, n). A
         graph is a square array, a scipy sparse array or matrix of any format, a networkx or
         igraph graph, or a pandas DataFrame with vertex names on both axes; kinds may be mixed.
-        Graphs that carry vertex names are aligned by them. One without names among them is taken
-        to be in the order of the first that has names or, if the names are the numbers from 0
-        on, in the order of the numbers.
+        Graphs with vertex names are aligned by them. A graph without names is assumed to be in
+        the order of the first graph with names or, if the names are the numbers from 0 on, in the
+        order of the numbers.
     graph_names, vertex_names : sequence of str, optional
         Names of the graphs and of the vertices. For graphs that carry vertex names,
         ``vertex_names`` gives their order.
     weight : str or None
-        Edge attribute of networkx and igraph graphs that holds the weight; an edge without it
-        counts 1. None ignores weights.
+        Edge attribute of networkx and igraph graphs with the weight; an edge without it has weight
+        1. None ignores weights.
     vertices : {"same", "intersection", "union"}
         What to do when named graphs have different vertices. In a union, a vertex that a networkx
-        or igraph graph does not have is isolated there, and one that a DataFrame does not have
-        was not measured, which is refused; with ``missing="unobserved"`` both are hidden.
+        or igraph graph does not have is isolated there. A vertex that a DataFrame does not have
+        was not measured, and is refused. With ``missing="unobserved"`` both are hidden.
     storage : {"auto", "dense", "sparse"}
-        One array (m, n, n), or one flat CSR matrix (m * n, n). "auto" leaves an array (m, n, n)
-        as it is, never makes a scipy sparse matrix dense, and takes the smaller otherwise.
+        One array (m, n, n), or one flat CSR matrix (m * n, n). "auto" keeps an array (m, n, n)
+        and never makes a scipy sparse matrix dense; otherwise it takes the smaller one.
     dtype : float32 or float64, optional
         Type of the weights. By default float32 stays float32 and all else becomes float64.
     copy : bool
-        With False, a float array (m, n, n) is shared and not copied: then it must stay as it is,
-        because norms and kinds are found once.
+        With False, a float array (m, n, n) is shared and not copied; then it must not be changed,
+        because its norms and other facts are computed only once.
     missing : {"error", "unobserved"}
         What to do with entries that are nan, or masked in a ``numpy.ma`` array. "unobserved" hides
-        them: they take no part in any loss, and ``mask`` knows them. Then the vertices that a graph
-        lacks in a union are hidden, too. Where only one of an entry and its mirror image is known,
-        and the graph is symmetric but for such entries, the known one stands for both. Infinite
-        entries are always refused. The hidden entries of a stack stay hidden in what is made of it.
+        them: they are left out of every loss, and listed in ``mask``. Vertices that a graph
+        lacks in a union are then hidden, too. If only one of an entry and its mirror image is
+        known, and the graph is symmetric except for such entries, the known one is used for both.
+        Infinite entries are always refused. Hidden entries stay hidden in derived stacks.
 
     Examples
     --------
@@ -237,28 +237,28 @@ class GraphStack:
         vertex_names: Sequence[str] | None = None,
         missing: MissingRule = "error",
     ) -> GraphStack:
-        """Make a stack of one table of edges, with a column that tells the graph of each.
+        """Make a stack from one table of edges, with a column that names the graph of each edge.
 
-        Every graph is on all vertices of the table. Rows that name the same edge of the same graph
-        are added up.
+        Every graph is on all vertices of the table. Weights of rows with the same edge of the same
+        graph are added.
 
         Parameters
         ----------
         edges : pandas or polars DataFrame, or dictionary of arrays
             One row per edge.
         source, target : str
-            Columns of the two ends.
+            Columns of the two vertices.
         graph : str or None
-            Column of the graph's name; None for one graph. Graphs are in the order of their first
-            edges.
+            Column with the name of the graph; None for a single graph. Graphs are in the order of
+            their first edges.
         weight : str or None
-            Column of weights; every edge counts 1 with None, or where there is no column "weight".
+            Column of weights; with None, or without a column "weight", every edge has weight 1.
         directed : bool
-            Keep the direction. Otherwise an edge that stands in one direction stands for both, and
-            one that stands in both must have the same weight.
+            Keep the direction. Otherwise an edge in one direction counts for both, and an edge in
+            both directions must have the same weight.
         vertex_names : sequence of str, optional
-            All vertices in the order that they are to have, with those that have no edge. By
-            default those of the edges, sorted.
+            All vertices in the desired order, including those without edges. By default those of
+            the edges, sorted.
         missing : {"error", "unobserved"}
             What to do with weights that are nan; see :class:`GraphStack`.
 
@@ -405,12 +405,12 @@ class GraphStack:
 
     @property
     def graph_names(self) -> tuple[str, ...]:
-        """Names of the graphs; their places ('0', '1', ...) where none were given."""
+        """Names of the graphs; their indices ('0', '1', ...) if none were given."""
         return self._graph_names or tuple(map(str, range(self.n_graphs)))
 
     @property
     def vertex_names(self) -> tuple[str, ...]:
-        """Names of the vertices; their places ('0', '1', ...) where none were given."""
+        """Names of the vertices; their indices ('0', '1', ...) if none were given."""
         return self._vertex_names or tuple(map(str, range(self.n_vertices)))
 
     @property
@@ -498,7 +498,7 @@ class GraphStack:
         A = alone._graph(0)
         if alone._mask is not None and not alone._mask.is_symmetric[0]:
             raise InputError(
-                f"{self._label(i)} has a direction: it hides entries whose mirror images it shows; "
+                f"{self._label(i)} is directed: it hides entries whose mirror images are known; "
                 f"{remedy}"
             )
         gap = np.abs(A - A.T) if isinstance(A, np.ndarray) else abs(A - A.T)
@@ -539,10 +539,10 @@ class GraphStack:
         )
 
     def require_comparable(self, files: Sequence[str] = ()) -> None:
-        """Raise an error that names a broken entry, beside which all others are negligible.
+        """Raise an error that names a broken entry, which makes all others negligible.
 
-        Their squares together are less than 1e-10 of its own, so that the entry is all that a fit
-        would see: a broken cell, as 1e300 among counts. There may be a few such entries.
+        The sum of their squares is less than 1e-10 of its square, so a fit would describe only this
+        entry: a broken cell, such as 1e300 among counts. There may be a few such entries.
 
         Parameters
         ----------
@@ -571,7 +571,7 @@ class GraphStack:
         where = f"{files[first]}: " if files else ""
         raise InputError(
             f"{where}{self._label(first)} has a broken weight: {self._entry(s, t)} is {value:g}, "
-            "and all other weights of all graphs are nothing beside it; correct it, or replace it "
+            "which makes all other weights of all graphs negligible; correct it, or replace it "
             "by nan and pass missing='unobserved'"
         )
 
@@ -584,15 +584,15 @@ class GraphStack:
         return (self[i] for i in range(self.n_graphs))
 
     def __getitem__(self, which: Any) -> Any:
-        """Return one graph for a place or a name, a stack for a slice, a mask or places.
+        """Return one graph for an index or a name, a stack for a slice, a mask or indices.
 
         In one graph, entries that are hidden are nan.
-        ``stack[places, ...]`` is the same as ``stack[places]``: scikit-learn takes samples so.
+        ``stack[graphs, ...]`` is the same as ``stack[graphs]``: scikit-learn selects samples so.
         """
         if isinstance(which, tuple):
             if len(which) != 2 or which[1] is not Ellipsis:
                 raise InputError(
-                    "a GraphStack is indexed by graph alone: stack[graphs] or stack[graphs, ...]; "
+                    "a GraphStack is indexed by graph only: stack[graphs] or stack[graphs, ...]; "
                     "for vertices use select_vertices"
                 )
             which = which[0]
@@ -616,7 +616,7 @@ class GraphStack:
         if self._mask is None:
             return np.array(self.dense, dtype=dtype, copy=copy)
         if copy is False:
-            raise ValueError("graphs with hidden entries become an array with nan by a copy alone")
+            raise ValueError("graphs with hidden entries become an array with nan only by a copy")
         shown = np.array(self.dense, dtype=dtype)
         shown[~self._mask.toarray()] = np.nan
         return shown
@@ -626,7 +626,7 @@ class GraphStack:
     def symmetrize(self, how: transforms.SymmetrizeRule = "mean") -> GraphStack:
         """Return undirected graphs: the "mean", "max", "min" or "sum" of A_st and A_ts.
 
-        Where one of the two is hidden the other stands for both; a sum with it is hidden.
+        If one of the two is hidden, the other is used for both; a sum is then hidden.
 
         Parameters
         ----------
@@ -689,7 +689,7 @@ class GraphStack:
     def fisher_z(self) -> GraphStack:
         """Return graphs of correlations with z = arctanh(correlation) for weight.
 
-        The diagonal is set to zero: that of a correlation matrix, all 1, is no data and has no
+        The diagonal is set to zero: that of a correlation matrix, all 1, is not data and has no
         finite z. Weights off the diagonal must lie in (-1, 1), by more than rounding.
 
         Examples
@@ -713,7 +713,7 @@ class GraphStack:
     def rank(self) -> GraphStack:
         """Return the graphs with ranks for weights ("pass to ranks").
 
-        Within each graph, the nonzero weights off the diagonal, A_st and A_ts each counted, are
+        Within each graph, the nonzero weights off the diagonal (A_st and A_ts both count) are
         replaced by average rank / (their number + 1), which lies in (0, 1) and does not depend
         on the scale. Absent edges stay absent, symmetric graphs stay symmetric. Loops are
         ranked in the same way among themselves. Negative weights get the lowest ranks, which are
@@ -758,7 +758,7 @@ class GraphStack:
         return self._changed(transforms.unit_norm(self._storage), self._mask)
 
     def drop_loops(self) -> GraphStack:
-        """Return the graphs with zero diagonals; those of hidden loops, too, are then known.
+        """Return the graphs with zero diagonals; hidden loops are then also known to be zero.
 
         Examples
         --------
@@ -777,8 +777,8 @@ class GraphStack:
         Parameters
         ----------
         pairs : array of bool (n, n) or (m, n, n), or sparse array (n, n) or (m * n, n)
-            True where an entry is to be hidden, in all graphs or in each. In undirected graphs an
-            entry takes its mirror image with it.
+            True where an entry is hidden, in all graphs or in each. In undirected graphs the
+            mirror image is also hidden.
 
         Examples
         --------
@@ -846,12 +846,12 @@ class GraphStack:
     # ------------------------------------------------------------------ other vertices or names
 
     def select_vertices(self, which: Any) -> GraphStack:
-        """Return the graphs induced on some vertices, given by name, place, mask or slice.
+        """Return the graphs induced on some vertices, given by name, index, mask or slice.
 
         Parameters
         ----------
-        which : name, place, sequence of them, mask (n,) of bool, or slice
-            The vertices, in the order that they are to have.
+        which : name, index, sequence of them, mask (n,) of bool, or slice
+            The vertices, in the desired order.
 
         Examples
         --------
@@ -880,11 +880,11 @@ class GraphStack:
         ----------
         orders : (m, n) or (n,)
             Permutations of 0 ... n - 1: vertex s of the new graph i is vertex ``orders[i, s]``
-            of the old one. One permutation (n,) serves all graphs.
+            of the old one. One permutation (n,) is used for all graphs.
 
         Notes
         -----
-        Names of the vertices stay where they are: they name places in the common order.
+        Names of the vertices do not move: they name positions in the common order.
 
         Examples
         --------
@@ -913,7 +913,7 @@ class GraphStack:
         return self._make(storage, self._facts, self._graph_names, self._vertex_names)
 
     def among(self, names: Sequence[str], *, isolated: bool = False) -> GraphStack:
-        """Return the graphs on the vertices ``names``; what they do not have is unobserved.
+        """Return the graphs on the vertices ``names``; vertices that they lack are unobserved.
 
         Every vertex of the stack must be among them.
 
@@ -922,7 +922,7 @@ class GraphStack:
         names : sequence of str
             All vertices of the new stack, in their order.
         isolated : bool
-            Whether the vertices that are added have no edges instead.
+            Whether added vertices have no edges instead of being unobserved.
 
         Examples
         --------
@@ -948,12 +948,12 @@ class GraphStack:
         return self._make(storage, None, self._graph_names, tuple(names), mask)
 
     def in_order_of(self, names: Sequence[str]) -> GraphStack:
-        """Return the graphs with their vertices in the order of ``names``, which must be theirs.
+        """Return the graphs with their vertices in the order of ``names``.
 
         Parameters
         ----------
         names : sequence of str
-            Names of all vertices, in the order that they are to have.
+            Names of all vertices, in the desired order.
 
         Examples
         --------
@@ -967,7 +967,7 @@ class GraphStack:
         differ = sorted(set(names) ^ set(self.vertex_names))
         if differ:
             raise AlignmentError(
-                f"the graphs must have the vertices asked for; only in one of the two: "
+                f"the graphs must have exactly these vertices; only in one of the two: "
                 f"{some_of(differ)}{spelling(differ, differ)}"
             )
         return self.select_vertices(list(names))
@@ -998,7 +998,7 @@ class GraphStack:
         Parameters
         ----------
         graph_names, vertex_names : sequence of str, optional
-            New names; by default those that are there.
+            New names; by default the present ones.
 
         Examples
         --------
@@ -1057,7 +1057,7 @@ class GraphStack:
         value = self._graph(i)[s, t]
         way_out = ""
         if np.isnan(value):
-            way_out = ", or pass missing='unobserved' to GraphStack, and it takes no part"
+            way_out = ", or pass missing='unobserved' to GraphStack to leave it out of the fit"
         raise InputError(
             f"{self._label(i)} has {value} at {self._entry(s, t)}{more}; weights must be "
             "finite: leave that graph or vertex out, or fill the entry, before making the stack"

@@ -1,9 +1,9 @@
-"""Graphs beyond one process's memory: a store on disk (``docs/guide/store.md``), and a cluster.
+"""Graphs that do not fit in memory: a store on disk (``docs/guide/store.md``), and a cluster.
 
 :func:`write_store`, :func:`append` and :class:`StoreWriter` fill a store, :func:`open_store` opens
 it as a stack like any other, :func:`damages` checks its files. :class:`DaskStack` and
 :func:`connect` let a cluster work on it (``docs/guide/cluster.md``). :class:`FitJournal` lets a fit
-that was stopped go on.
+continue that was stopped.
 
 >>> import tempfile
 >>> import eigengraphs as eg

@@ -41,7 +41,7 @@ _TICK = 0.5  # seconds between looks while one waits
 # Dask lets workers give what is freed back to the system at once, so that every array of a task
 # takes new pages: some 100,000 a fit, a fifth of its time. Up to these bytes they are used again.
 _MEMORY_USED_AGAIN = {"MALLOC_TRIM_THRESHOLD_": 2**27, "MALLOC_MMAP_THRESHOLD_": 2**25}
-_RESUME = "; the same command, eigengraphs fit, goes on from the last complete round"
+_RESUME = "; the same command, eigengraphs fit, continues from the last complete round"
 
 
 @contextmanager
@@ -56,13 +56,13 @@ def connect(
     Parameters
     ----------
     where : str, path or int
-        The address of a scheduler ("tcp://host:8786"), or a scheduler file; or a number: then so
-        many processes of one thread each are started on this machine, and ended with the block,
-        also by an error or Ctrl-C. In a script, the call must stand below
-        ``if __name__ == "__main__":``, because these processes import it.
+        The address of a scheduler ("tcp://host:8786"), or a scheduler file; or a number of
+        single-threaded processes to start on this machine. These end with the block,
+        also after an error or Ctrl-C. In a script, the call must be below
+        ``if __name__ == "__main__":``, because the processes import the script.
     memory_limit : int, float or str
-        Of each process that is started: bytes, a text such as "4GB", a share of the memory, or
-        "auto", the memory divided by the processes.
+        Limit for each process that is started: bytes, a text such as "4GB", a share of the memory,
+        or "auto", the memory divided by the processes.
     timeout : float
         Seconds to wait for the scheduler and its first worker.
 
@@ -151,9 +151,9 @@ class Round:
     blocks : int
         Number of blocks.
     bytes_sent, bytes_received : int
-        What went out from here and what came back. Between workers, sums travel besides.
+        Bytes sent from here and received. Sums are also sent between workers.
     seconds : float
-        From the first piece of work sent to the last result.
+        Time from the first task to the last result.
     lost : list of str
         Workers that were lost meanwhile.
     """
@@ -170,9 +170,9 @@ class Round:
 class DaskStack(LazyStack):
     """Graphs whose blocks are read and worked on by the workers of a Dask cluster.
 
-    A fit asks all blocks about ten times for sums and gets these alone. Workers read their blocks
-    themselves, so that each must reach the files (a shared file system, or an object store). A
-    worker may be lost at any time: its blocks are read again by others.
+    A fit requests sums over all blocks about ten times, and receives only these sums. Workers read
+    their blocks themselves, so each must have access to the files (a shared file system, or an
+    object store). If a worker is lost, others read its blocks again.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class DaskStack(LazyStack):
         return self._base.__reduce__()  # elsewhere there is no client
 
     def close(self) -> None:
-        """Let the workers forget the blocks; a further round reads them anew.
+        """Free the blocks in the workers' memory; a further round reads them again.
 
         Examples
         --------
@@ -528,7 +528,7 @@ class _Cluster:
             raise self._gone() from error
         except KilledWorker as error:
             raise ClusterError(
-                f"four workers died, one after the other, of the same piece of work ({future.key}):"
+                f"four workers died one after the other on the same piece of work ({future.key}):"
                 " most likely it takes more memory than a worker has; use smaller blocks, workers "
                 "with more memory, or keep=False" + _RESUME
             ) from error
@@ -583,7 +583,7 @@ class _Cluster:
     def _gone(self) -> ClusterError:
         return ClusterError(
             f"the scheduler of the cluster {self._address} is gone or does not answer: look at its "
-            "log, start the cluster again, and connect anew" + _RESUME
+            "log, start the cluster again, and connect again" + _RESUME
         )
 
 

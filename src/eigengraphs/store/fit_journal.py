@@ -1,10 +1,10 @@
-"""A journal of a fit: what every pass over the graphs returned, so that a stopped fit goes on.
+"""A journal of a fit: the results of every pass over the graphs, so that a stopped fit continues.
 
-A fit is a function of its settings, its seed and what passes return, and passes are all that
-takes long. So a fit that begins again with the journal of an earlier one asks the same questions,
-finds the answers there, and comes to where the earlier one stopped, with the same numbers: no
-solver needs to know how to stop in the middle. A question that is not the same, because the
-settings or the graphs are not, has another digest, and is answered from the graphs.
+A fit is a function of its settings, its seed and the results of its passes, and only passes take
+long. So a fit that starts again with the journal of an earlier one makes the same requests, finds
+the results there, and reaches the point where the earlier one stopped, with the same numbers: no
+solver needs to know how to stop in the middle. If the settings or the graphs differ, a request has
+another digest, and is answered from the graphs.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class FitJournal:
     Parameters
     ----------
     folder : str or Path
-        Where the answers are. It is made if it does not exist.
+        Folder of the answers. It is created if it does not exist.
     resume : bool
-        Go on from the answers that are there; otherwise they are removed.
+        Continue from the existing answers; otherwise they are removed.
 
     Attributes
     ----------

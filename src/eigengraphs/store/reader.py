@@ -71,12 +71,12 @@ def damages(
     watch: Callable[[int, int], object] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> list[StoreError]:
-    """Read every file of a store and return what is wrong with it; nothing, as a rule.
+    """Read every file of a store and return what is wrong with it; usually an empty list.
 
     Parameters
     ----------
     path : str or path
-        The store; one that is not finished is refused.
+        The store; an unfinished store is refused.
     watch : callable, optional
         Called with the number of graphs that were checked, and the number of all graphs.
     storage_options : mapping, optional
@@ -122,7 +122,7 @@ class Store:
             text = folder.read(STORE_JSON)
         except (FileNotFoundError, NotADirectoryError):
             raise StoreError(
-                f"there is no store of graphs at {folder}: {STORE_JSON} is not there; write one "
+                f"there is no store of graphs at {folder}: {STORE_JSON} is missing; write one "
                 "with: eigengraphs convert IN OUT.egs"
             ) from None
         except OSError as error:
@@ -273,7 +273,7 @@ class Store:
         for piece in pieces:
             digest.update(piece)
         if digest.hexdigest() != sha256:
-            self._refuse(k, file, "is not what was written, by its SHA-256")
+            self._refuse(k, file, "is not what was written: its SHA-256 differs")
         self._seen.add((file, offset))
 
     def _numbers(self, k: int) -> Iterator[memoryview]:
@@ -304,7 +304,7 @@ class Store:
         k, lo, hi = part
         file = self.layout.shards[k].file
         if not np.isfinite(values).all():
-            self._refuse(k, file, "has weights that are not finite, which no store has")
+            self._refuse(k, file, "has weights that are not finite, which a store never has")
         found, said = counts(), self.names_and_facts(k)[1].n_nonzero[lo:hi]
         wrong = np.flatnonzero(found != said)
         if wrong.size:
@@ -353,7 +353,7 @@ class Store:
 
 def _what(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return "is not there"
+        return "is missing"
     return f"cannot be read: {error.strerror or error}"
 
 
@@ -373,8 +373,8 @@ def open_store(
     path
         The folder, or an address that fsspec opens, such as ``s3://bucket/graphs.egs``.
     memory : str or int, optional
-        Memory that work on the graphs may take, such as "1G" or a number of bytes; by default a
-        quarter of the machine's. Graphs come in blocks of a 32nd of it, 64 MB at most.
+        Memory for working on the graphs, such as "1G" or a number of bytes; by default a
+        quarter of the machine's. Blocks take a 32nd of it, 64 MB at most.
     storage_options : mapping, optional
         For fsspec.
 

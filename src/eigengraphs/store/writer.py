@@ -54,8 +54,8 @@ def write_store(
     storage, directed, shard_bytes
         See :class:`StoreWriter`.
     resume : bool
-        Continue a store whose writing was stopped, if there is one: the same blocks come again,
-        and graphs that are in complete shards are skipped.
+        Continue a store whose writing was stopped, if there is one: pass the same blocks again;
+        graphs in complete shards are skipped.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def write_store(
 def append(
     path: str | os.PathLike[str], blocks: Blocks, *, directed: bool | None = None
 ) -> str | os.PathLike[str]:
-    """Add graphs to a finished store; all of them or, if something goes wrong, none.
+    """Add graphs to a finished store: all of them or, if there is an error, none.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def append(
     blocks : iterable of GraphStack, or of pairs
         As for :func:`write_store`. Graphs whose names are in the store are refused.
     directed : bool, optional
-        True lets directed graphs join undirected ones.
+        True allows directed graphs in a store of undirected ones.
 
     Returns
     -------
@@ -150,25 +150,25 @@ class StoreWriter:
     path : str or path
         The folder of the store, or an address that fsspec opens.
     mode : {"new", "append", "resume"}
-        A new store; more graphs for a finished one; or the rest of what was stopped: then the same
-        graphs are given again, starting with number ``done``.
+        A new store; more graphs for a finished store; or the rest of a stopped one: then add the
+        same graphs again, starting with number ``done``.
     storage : {"auto", "dense", "sparse"}
-        How graphs are kept; "auto" as the first block is.
+        How graphs are stored; "auto" as in the first block.
     directed : bool
-        With False, directed graphs are refused; None takes any graphs, but no directed ones behind
-        a finished store of undirected ones.
+        With False, directed graphs are refused; None accepts any graphs, but does not append
+        directed graphs to a finished store of undirected ones.
     shard_bytes : int
         Approximate bytes, in memory, of the graphs in one file.
     batch : Batch, optional
-        What ``store.json`` says of these graphs. One with a command can be resumed, so each shard
-        counts when it is complete; otherwise all count at the end.
+        Description of these graphs in ``store.json``. A batch with a command can be resumed, so
+        each shard counts when it is complete; otherwise all count at the end.
     storage_options : mapping, optional
         For fsspec.
 
     Attributes
     ----------
     done : int
-        Graphs of this batch that are in the store already.
+        Number of graphs of this batch that are already in the store.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     except (RecursionError, MemoryError, TypeError, OverflowError, SyntaxError) as error:
         raise ValueError(f"its header cannot be read: {type(error).__name__}") from None
     if any(isinstance(length, bool) or length < 0 for length in shape):
-        raise ValueError(f"its shape {str(shape)[:60]} is none")
+        raise ValueError(f"{str(shape)[:60]} is not a shape")
     return shape, fortran, dtype
 
 
@@ -132,7 +132,7 @@ def check_members(what: object, archive: zipfile.ZipFile) -> None:
         if outside or name in names:
             raise ReadError(
                 f"{what} is an archive with a member called {name[:60]!r}, which would lie outside "
-                "of it or is there twice: no program of good will writes that, leave it out"
+                "of it or occurs twice: no honest program writes that; leave it out"
             )
         if stat.S_ISLNK(member.external_attr >> 16):
             raise ReadError(

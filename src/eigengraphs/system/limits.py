@@ -138,7 +138,7 @@ def gunzip(what: object, data: bytes, cap: Cap = DEFAULT) -> bytes:
                 if len(out) > most:
                     cap.refuse(what, f"more than {most:,}", len(data))
     except (OSError, EOFError, zlib.error) as error:
-        raise ReadError(f"{what} is no gzip file, or not whole: {error}") from None
+        raise ReadError(f"{what} is not a gzip file, or is incomplete: {error}") from None
     return bytes(out)
 
 

@@ -52,7 +52,7 @@ def whole_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
     if path.is_symlink():
         path = path.resolve()
     if path.exists() and not path.is_file():  # a device, say, which is not to be replaced
-        raise OSError(errno.EEXIST, "it is there, and no plain file", str(path))
+        raise OSError(errno.EEXIST, "it exists and is not a regular file", str(path))
     durable = durable and not _TEMPORARY.search(path.parent.name)
     if durable:
         _remove_left_over(path)
@@ -128,7 +128,7 @@ def whole_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
                     raise
                 replace_together([(file, path / file.name) for file in sorted(temporary.iterdir())])
         elif not _same(temporary, path):
-            raise FileExistsError(errno.EEXIST, "it is there and not empty", str(path))
+            raise FileExistsError(errno.EEXIST, "it exists and is not empty", str(path))
         to_disk(path.parent)
 
 

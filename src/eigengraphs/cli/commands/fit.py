@@ -380,7 +380,7 @@ def open_journal(source: str, output: Path, listen: Listener) -> Iterator[FitJou
         # The folder itself carries the lock, so it is never made again.
         journal = FitJournal(folder, resume=True)
         if journal.n_kept:
-            listen("read", f"{journal.n_kept} passes are kept of a fit that was stopped")
+            listen("read", f"continuing a stopped fit: {journal.n_kept} passes are kept")
         with noting(left):
             yield journal
         journal.close()
