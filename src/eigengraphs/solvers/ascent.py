@@ -117,7 +117,8 @@ def outer(X: Array, s: int, t: int, Z: Array) -> None:
         place = 0
         for row in range(s):
             if t:
-                Z[i, place : place + t] = X[i, row] * X[i, s:]
+                for column in range(t):
+                    Z[i, place + column] = X[i, row] * X[i, s + column]
                 place += t
             else:
                 factor = root * X[i, row]
@@ -180,10 +181,13 @@ def pull(R: NDArray[Any], x: Array, s: int, t: int, U: Array) -> None:
 @njit(cache=True, nogil=True)
 def unit(x: Array, s: int) -> None:
     """Make both sides of the point ``x`` unit vectors, in place; those that are zero stay."""
-    for part in (x[:s], x[s:]):
-        square = np.dot(part, part)
-        if square > 0.0:
-            part /= np.sqrt(square)
+    for first, last in ((0, s), (s, len(x))):
+        square = 0.0
+        for row in range(first, last):
+            square += x[row] * x[row]
+        size = np.sqrt(square) if square > 0.0 else 1.0
+        for row in range(first, last):
+            x[row] /= size
 
 
 @njit(cache=True, nogil=True)
@@ -193,18 +197,24 @@ def turn(z: Array, x: Array, s: int, t: int, n_turns: int) -> None:
     One side: each step goes to the best vector in the plane of x and the gradient. Two: side after
     side. Neither ever goes down.
     """
-    largest = np.max(np.abs(z))
+    largest = 0.0
+    for e in range(len(z)):
+        largest = max(largest, abs(z[e]))
     if largest == 0.0:
         return
-    S = (z / (s * largest)).reshape(1, len(z))  # then squares stay within the range of the type
+    S = np.empty((1, len(z)))
+    for e in range(len(z)):
+        S[0, e] = z[e] / (s * largest)  # then squares stay within the range of the type
     w, v, g = np.empty((1, s + t)), np.empty((1, s + t)), np.empty(s)
     pull(S, x, s, t, w)
     for _ in range(n_turns):
         if t:
-            x[:s] = w[0, :s]
+            for row in range(s):
+                x[row] = w[0, row]
             unit(x, s)
             pull(S, x, s, t, w)
-            x[s:] = w[0, s:]
+            for row in range(s, s + t):
+                x[row] = w[0, row]
             unit(x, s)
             pull(S, x, s, t, w)
             continue
@@ -245,27 +255,44 @@ _bend = njit(cache=True, nogil=True)(bend)
 
 
 @njit(cache=True, nogil=True)
-def _off_diagonal(core: Core, x: Array) -> tuple[Array, Array, float, Array]:
-    """Return h = U y and g = V z, (n,), u = sum_s h_s^2 g_s^2, and its slope over 2 c, (size,)."""
-    h, slope = np.dot(core.left, x[: core.s]), np.empty(len(x))
+def _in_full(core: Core, x: Array) -> tuple[Array, Array, float]:
+    """Return h = U y and g = V z, (n,), and u = sum_s h_s^2 g_s^2."""
+    h = np.dot(core.left, x[: core.s])
     g = np.dot(core.right, x[core.s :]) if core.t else h
-    slope[: core.s] = np.dot(h * g * g, core.left)
-    if core.t:
-        slope[core.s :] = np.dot(g * h * h, core.right)
-    return h, g, np.dot(h * h, g * g), slope
+    u = 0.0
+    for vertex in range(len(h)):
+        u += h[vertex] ** 2 * g[vertex] ** 2
+    return h, g, u
+
+
+@njit(cache=True, nogil=True)
+def _pushes(core: Core, h: Array, g: Array) -> Array:
+    """Return U^T (h g^2) beside V^T (g h^2), (size,): the slope of u over 2 c."""
+    weights = np.empty(len(h))
+    found = np.empty(core.s + core.t)
+    for j in range(2 if core.t else 1):
+        mine, other = (g, h) if j else (h, g)
+        for vertex in range(len(h)):
+            weights[vertex] = mine[vertex] * other[vertex] ** 2
+        part = np.dot(weights, core.right if j else core.left)
+        for row in range(len(part)):
+            found[j * core.s + row] = part[row]
+    return found
 
 
 @njit(cache=True, nogil=True)
 def _by_degrees(core: Core, x: Array) -> tuple[Array, Array, Array]:
     """Return W_i y beside W_i z, (w, size), y^T W_i y and z^T W_i z, (w,); one side: both alike."""
     s, count = core.s, len(core.left)
-    U, a = np.empty((count, len(x))), np.empty((2, count))
+    U, a = np.empty((count, len(x))), np.zeros((2, count))
     for j in range(2 if core.t else 1):
         mine = x[s:] if j else x[:s]
         part = np.empty((count, len(mine)))
         pull(core.right if j else core.left, mine, len(mine), 0, part)
-        U[:, j * s : j * s + len(mine)] = part
-        a[j] = np.dot(part, mine)
+        for i in range(count):
+            for row in range(len(mine)):
+                U[i, j * s + row] = part[i, row]
+                a[j, i] += part[i, row] * mine[row]
     return U, a[0], a[1] if core.t else a[0]
 
 
@@ -276,21 +303,34 @@ def squared_norm(core: Core, x: Array) -> tuple[Array, Array]:
         U, a, b = _by_degrees(core, x)
         norms, slopes = np.zeros(len(core.w)), np.zeros((len(core.w), len(x)))
         for i in range(len(a)):
-            place, share = core.of_row[i], core.share[i]
-            norms[place] += share * a[i] * b[i]
-            slopes[place, : core.s] += share * b[i] * U[i, : core.s]
-            slopes[place, core.s :] += share * a[i] * U[i, core.s :]
+            place = core.of_row[i]
+            norms[place] += core.share[i] * a[i] * b[i]
+            for row in range(len(x)):
+                slopes[place, row] += core.share[i] * (b[i] if row < core.s else a[i]) * U[i, row]
         return norms, slopes
     q, slope = np.ones(1), np.empty((1, len(x)))
     if core.metric == Entries.ALL:
-        slope[0] = x
+        for row in range(len(x)):
+            slope[0, row] = x[row]
         return q, slope
-    _, _, u, pushes = _off_diagonal(core, x)
+    h, g, u = _in_full(core, x)
     added, bent, _ = _bend(u)
     q[0] = 1.0 - u + added
-    # So that the slope along the point is q.
-    slope[0] = (q[0] + (1.0 - bent) * u) * x - (1.0 - bent) * pushes
+    pushes = _pushes(core, h, g)
+    for row in range(len(x)):  # so that the slope along the point is q
+        slope[0, row] = (q[0] + (1.0 - bent) * u) * x[row] - (1.0 - bent) * pushes[row]
     return q, slope
+
+
+@njit(cache=True, nogil=True)
+def _weighted(left: Array, weights: Array, right: Array) -> Array:
+    """Return left^T Diag(weights) right."""
+    scaled = np.empty(right.shape)
+    for vertex in range(len(weights)):
+        for column in range(right.shape[1]):
+            scaled[vertex, column] = weights[vertex] * right[vertex, column]
+    product: Array = np.dot(left.T, scaled)
+    return product
 
 
 @njit(cache=True, nogil=True)
@@ -304,31 +344,46 @@ def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
             first, width = j * s, core.t if j else s
             block = np.empty((width, width))
             unpack(np.dot(shares * (a if j else b), core.right if j else core.left), width, block)
-            K[first : first + width, first : first + width] += block
-        square = 2.0 * np.dot((shares.reshape(-1, 1) * U).T, U)
-        if core.t:  # one side has no square of its own
-            square[:s, :s] = 0.0
-            square[s:, s:] = 0.0
-        K += square
+            _add_block(K, first, first, 1.0, block)
+        V = U.copy()
+        for i in range(len(a)):
+            for row in range(len(x)):
+                V[i, row] *= shares[i]
+        square = np.dot(V.T, U)
+        for row in range(len(x)):
+            for column in range(len(x)):
+                if core.t == 0 or (row < s) != (column < s):
+                    K[row, column] += 2.0 * square[row, column]
         return
     along = total
     if core.metric != Entries.ALL:
-        h, g, u, pushes = _off_diagonal(core, x)
+        h, g, u = _in_full(core, x)
         added, bent, curved = _bend(u)
         flat = total * (1.0 - bent)
         along = total * (1.0 - u + added) + flat * u  # as q is of fourth order in its point
         # Of u, over 2 c: 3 h^2 on the diagonal of one side; g^2, h^2 and twice h g of two.
-        squares = np.dot(core.left.T, (g * g).reshape(-1, 1) * core.left)
-        K[:s, :s] -= (flat if core.t else 3.0 * flat) * squares
+        squares = _weighted(core.left, g * g, core.left)
+        _add_block(K, 0, 0, -flat if core.t else -3.0 * flat, squares)
         if core.t:
-            cross = 2.0 * flat * np.dot(core.left.T, (h * g).reshape(-1, 1) * core.right)
-            K[s:, s:] -= flat * np.dot(core.right.T, (h * h).reshape(-1, 1) * core.right)
-            K[:s, s:] -= cross
-            K[s:, :s] -= cross.T
-        # What the bend adds.
-        K += (2.0 if core.t else 4.0) * curved * total * np.outer(pushes, pushes)
+            cross = _weighted(core.left, h * g, core.right)
+            _add_block(K, s, s, -flat, _weighted(core.right, h * h, core.right))
+            _add_block(K, 0, s, -2.0 * flat, cross)
+            _add_block(K, s, 0, -2.0 * flat, cross.T.copy())
+        pushes = _pushes(core, h, g)
+        square = (2.0 if core.t else 4.0) * curved * total  # what the bend adds
+        for row in range(len(x)):
+            for column in range(len(x)):
+                K[row, column] += square * pushes[row] * pushes[column]
     for row in range(len(x)):
         K[row, row] += along
+
+
+@njit(cache=True, nogil=True)
+def _add_block(K: Array, first: int, left: int, factor: float, block: Array) -> None:
+    """Add a block to ``K`` that begins at this row and column."""
+    for row in range(block.shape[0]):
+        for column in range(block.shape[1]):
+            K[first + row, left + column] += factor * block[row, column]
 
 
 @njit(cache=True, nogil=True)
@@ -344,8 +399,8 @@ def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> N
         norms, forms = squared_norm(core, x)[0], _by_degrees(core, x)[1]
         z -= np.dot((a * t / norms)[core.of_row] * core.share * forms, core.left)
         return
-    h, g, _, _ = _off_diagonal(core, x)
-    D = np.dot(core.left.T, (h * g).reshape(-1, 1) * (core.right if core.t else core.left))
+    h, g, _ = _in_full(core, x)
+    D = _weighted(core.left, h * g, core.right if core.t else core.left)
     place = 0
     for row in range(core.s):
         for column in range(core.t if core.t else row + 1):
@@ -437,7 +492,9 @@ def climb(
         for i in range(len(X)):
             _lift(core, X[i], shares[i], A[i], T[i], Z[i])
             if modes[i] == Climb.BY_DECREASE:
-                Z[i] += shares[i] * np.dot(overlaps[i], known)
+                for j in range(len(known)):
+                    for e in range(Z.shape[1]):
+                        Z[i, e] += shares[i] * overlaps[i, j] * known[j, e]
             turn(Z[i], X[i], core.s, core.t, n_turns)
 
 
@@ -475,8 +532,12 @@ def evaluate(core: Core, x: Array) -> State:
     u = np.empty((1, len(x)))
     pull(S.reshape(1, len(S)), x, s, core.t, u)
     gradient = u[0] - np.dot(b, g)
-    for part, mine in ((gradient[:s], x[:s]), (gradient[s:], x[s:])):
-        part -= np.dot(part, mine) * mine
+    for first, last in ((0, s), (s, len(x))):
+        along = 0.0
+        for row in range(first, last):
+            along += gradient[row] * x[row]
+        for row in range(first, last):
+            gradient[row] -= along * x[row]
     size = np.sqrt(np.dot(gradient, gradient)) / theta if theta > 0.0 else 0.0
     return State(f, theta, size, gradient, S, t, a, bends, q, g)
 
@@ -513,24 +574,44 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
     for j in range(r):
         shares[j] = now.a[j] * now.t[j] / now.q[j % n_q]
     curvature(core, x, shares, K)
+    V = np.empty((r, size))
     if core.metric != Entries.ALL:  # else the slope is along the point
-        V, G = np.empty((r, size)), np.empty((r, size))
+        G = np.empty((r, size))
         for j in range(r):
             q, ratio = now.q[j % n_q], now.t[j] / now.q[j % n_q]
-            G[j] = now.g[j % n_q]
-            V[j] = c * now.a[j] / q * (2.0 * U[j] - 3.0 * ratio * G[j])
-            U[j] = (U[j] - ratio * G[j]) / np.sqrt(q)
-        bent = 0.5 * np.dot(V.T, G)
-        K += bent + bent.T
-    V = np.sqrt(c * now.bends).reshape(-1, 1) * U
-    K -= np.dot(V.T, V)
+            root = np.sqrt(q)
+            for e in range(size):
+                g, u = now.g[j % n_q, e], U[j, e]
+                G[j, e] = g
+                V[j, e] = c * now.a[j] / q * (2.0 * u - 3.0 * ratio * g)
+                U[j, e] = (u - ratio * g) / root
+        _add_symmetric(K, np.dot(V.T, G), 0.5)
+    for j in range(r):
+        root = np.sqrt(c * now.bends[j])
+        for e in range(size):
+            V[j, e] = root * U[j, e]
+    _add_symmetric(K, np.dot(V.T, V), -0.5)
+    along_side, v = np.zeros(size), np.empty(size)
     for first, last in ((0, s), (s, size)):
-        side = np.zeros(size)
-        side[first:last] = x[first:last]
-        v = np.dot(K, side)
-        v -= (np.dot(side, v) + now.theta) / 2.0 * side
-        K -= np.outer(side, v) + np.outer(v, side)
+        if last > first:
+            for row in range(size):
+                along_side[row] = x[row] if first <= row < last else 0.0
+            v = np.dot(K, along_side)
+            share = (np.dot(along_side, v) + now.theta) / 2.0
+            for row in range(size):
+                v[row] -= share * along_side[row]
+            for row in range(size):
+                for column in range(size):
+                    K[row, column] -= along_side[row] * v[column] + v[row] * along_side[column]
     return K
+
+
+@njit(cache=True, nogil=True)
+def _add_symmetric(K: Array, block: Array, factor: float) -> None:
+    """Add factor (block + block^T) to ``K``."""
+    for row in range(len(K)):
+        for column in range(len(K)):
+            K[row, column] += factor * (block[row, column] + block[column, row])
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
@@ -599,20 +680,14 @@ def maximize(
             if now.theta <= 0.0 or (small and (concave or tol >= rough)):
                 break
             K = _minus_hessian(core, x, now)
-            step[:] = now.r
-            for row in range(size if small else 0):
-                K[row, row] += curved * now.theta
+            for row in range(size):
+                step[row] = now.r[row]
+                K[row, row] += curved * now.theta if small else 0.0
             concave = _solve_positive(K.copy(), step)
             if concave and small:
                 break
             if not concave:
-                values, vectors = np.linalg.eigh(K)
-                if small:  # up, away from a saddle point
-                    step[:] = 0.3 * vectors[:, 0]
-                else:
-                    floor = 1e-3 * now.theta
-                    along = np.dot(now.r, vectors) / np.maximum(np.abs(values), floor)
-                    step[:] = np.dot(vectors, along)
+                _turn_round(K, now.r, 0.0 if small else 1e-3 * now.theta, step)
             far = np.sqrt(np.dot(step, step))
             concave = concave and far <= rough
             length = 1.0 / max(far, 1.0)  # farther than a unit is as good as anywhere
@@ -642,11 +717,31 @@ def maximize(
                 length *= 0.2
         if found:
             now = there
-            x[:] = trial
+            for row in range(size):
+                x[row] = trial[row]
             n_climbs = max(n_climbs - 1, 0)
         elif n_climbs and not last_resort:
             n_climbs = 0
         else:
             break
-    r[:], t[:], a[:] = now.r, now.t, now.a
+    for e in range(size):
+        r[e] = now.r[e]
+    for j in range(len(t)):
+        t[j], a[j] = now.t[j], now.a[j]
     numbers[0], numbers[1], numbers[2], numbers[3] = now.f, now.theta, now.size, now.q[0]
+
+
+@njit(cache=True, nogil=True)
+def _turn_round(K: Array, r: Array, floor: float, step: Array) -> None:
+    """Fill ``step`` with |K|^-1 r, eigenvalues at least ``floor``; or, for 0, the way up."""
+    values, vectors = np.linalg.eigh(K)
+    if floor == 0.0:
+        for row in range(len(step)):
+            step[row] = 0.3 * vectors[row, 0]
+        return
+    along = np.dot(r, vectors)
+    for e in range(len(values)):
+        along[e] /= max(abs(values[e]), floor)
+    found = np.dot(vectors, along)
+    for row in range(len(step)):
+        step[row] = found[row]

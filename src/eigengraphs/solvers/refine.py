@@ -328,7 +328,7 @@ class _Bend:
         # ||Gamma|| over the least eigenvalue: sqrt(d) for orthonormal components.
         self.begin = max(max_condition / _WAY, 2 * np.sqrt(len(Gamma)))
         self.end = max(_WAY * self.begin, 1.01 * self._ratio(Gamma))  # beyond it is infinite
-        self.strength = 100 * total / max_condition  # a hundred times what is gained beyond
+        self.strength = 0.01 * total  # a hundred times what is to be gained beyond the usual bound
 
     def __call__(self, Gamma: Array) -> tuple[float, Array]:
         """Return its value, infinite out of bounds, and its gradient (d, d)."""
