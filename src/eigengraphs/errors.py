@@ -35,7 +35,7 @@ _LONGEST = 2_000  # characters of a message
 
 
 def short(text: str) -> str:
-    """Return a message of at most 2,000 characters: what came, and at its end what to do."""
+    """Return a message of at most 2,000 characters, with its beginning and its end."""
     if len(text) <= _LONGEST:
         return text
     return f"{text[:1300]} ... ({len(text) - 1900:,} characters left out) ... {text[-600:]}"

@@ -137,8 +137,8 @@ def text_files() -> None:
     large += machine.flush()
     put("bomb.csv.gz", "69 MB of zeros, behind which a small part hides its size", CAP,
         bytes(large) + small)  # fmt: skip
-    put("declared.csv.gz", "a gzip file that declares 4 GB", "not whole", small[:-4] + b"\xff" * 4)
-    put("cut.csv.gz", "a gzip file that is cut off", "not whole", small[:-9] + small[-8:-4] + b"\0")
+    put("declared.csv.gz", "a gzip file that declares 4 GB", "incomplete", small[:-4] + b"\xff" * 4)
+    put("cut.csv.gz", "a gzip file, cut off", "incomplete", small[:-9] + small[-8:-4] + b"\0")
     put("deep.edgelist", "vertices as JSON, nested 12,000 deep", "not a list in JSON",
         "# vertices: " + "[" * 12_000 + "\na b 1\n")  # fmt: skip
     put("deep_data.edgelist", "edge data nested 9,000 deep", "is not an edge",

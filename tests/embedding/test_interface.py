@@ -176,7 +176,7 @@ def test_a_saved_fit_leaves_the_data_out_and_can_be_extended_with_it():
     assert np.allclose(loaded.transform(stack), je.loadings_, rtol=0, atol=1e-12)
     with pytest.raises(InputError, match="pass graphs="):
         loaded.extend(3)
-    with pytest.raises(InputError, match="the very graphs"):
+    with pytest.raises(InputError, match="the same graphs"):
         loaded.extend(3, stack[:10])
     assert np.allclose(loaded.extend(3, stack).loadings_, je.extend(3).loadings_)
 
@@ -185,10 +185,10 @@ def test_a_saved_fit_leaves_the_data_out_and_can_be_extended_with_it():
 def test_extend_refuses_other_graphs_and_sees_that_a_shared_array_was_changed(change):
     A = random_symmetric(4, 6, seed=0)
     je = JointEmbedding(2, random_state=0).fit(A)
-    with pytest.raises(InputError, match="the very graphs"):
+    with pytest.raises(InputError, match="the same graphs"):
         je.extend(3, change(A))
     A[0] *= -1
-    with pytest.raises(InputError, match="the very graphs"):
+    with pytest.raises(InputError, match="the same graphs"):
         je.extend(3)
 
 

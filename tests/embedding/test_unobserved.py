@@ -177,5 +177,5 @@ def test_two_vertices_are_one_edge():
 
 
 def test_algorithm_1_refuses_and_says_what_to_do():
-    with pytest.raises(InputError, match=r"'unobserved' is beyond solver='algorithm1'.*'subspace'"):
+    with pytest.raises(InputError, match=r"'unobserved' is not available with .*'subspace'"):
         fit(random_symmetric(3, 5, seed=0), 1, solver="algorithm1")

@@ -113,7 +113,7 @@ def test_the_objective_and_the_time_line(fit, ax):
     lambda fit, ax: eg.plot.loadings(fit, (0, 1, 2), ax=ax),
 ])  # fmt: skip
 def test_components_are_places_that_exist(fit, ax, draw):
-    said = "there are 3, counted from 0 to 2|given by its place|two places"
+    said = "there are 3, counted from 0 to 2|given by its index|two indices"
     with pytest.raises((InputError, SelectionError), match=said):
         draw(fit, ax)
 

@@ -233,7 +233,7 @@ def test_hubs_that_change_from_graph_to_graph_do_not_hide_blocks():
         ({"diagonal": "filled"}, "use diagonal='auto'"),
         ({"diagonal": "unobserved"}, "use diagonal='auto'"),
         ({"degree_regularization": 0.0}, "positive number"),
-        ({"solver": "algorithm1"}, "beyond solver='algorithm1'"),
+        ({"solver": "algorithm1"}, "not available with solver='algorithm1'"),
         ({"degree_corrected": "yes"}, "must be one of False, True"),
     ],
 )

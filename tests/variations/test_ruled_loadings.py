@@ -125,7 +125,7 @@ def test_the_scale_of_weights_does_not_matter(rule, seed, factor):
         ({"loadings": "sparse", "max_nonzeros": 1, "l1_penalty": 0.1}, "give one"),
         ({"max_nonzeros": 2}, "max_nonzeros belongs to loadings='sparse' or 'nonnegative'"),
         ({"loadings": "class", "l1_penalty": 0.1}, "l1_penalty belongs to"),
-        ({"loadings": "nonnegative", "solver": "algorithm1"}, "beyond solver='algorithm1'"),
+        ({"loadings": "nonnegative", "solver": "algorithm1"}, "with solver='algorithm1'"),
     ],
     ids=str,
 )

@@ -229,7 +229,7 @@ def swap_losses(R: Array, B: Array) -> Array:
     """Return by how much <R, B> falls when vertices s and t of B are swapped, (n, n).
 
     Sums over all third vertices are one matrix product; the entries among s and t themselves
-    are taken out of it and put back as they are after the swap.
+    are removed from it and added as they are after the swap.
     """
     M = R @ B.T + R.T @ B
     own = np.diag(M)

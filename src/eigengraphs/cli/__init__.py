@@ -1,4 +1,4 @@
-"""The command line: each command from its options to its results, and what they share."""
+"""The command line: each command from its options to its results, and their shared parts."""
 
 from eigengraphs.cli.main import main
 

@@ -1,9 +1,9 @@
 """The options of every command, with their help, and the words that a shell completes.
 
 A command is a record: its docstring is the help, and its fields are the options, each with its help
-and its default. A field that is itself a record stands for all options of that. Nothing here
-imports numpy: a key press and ``--help`` must not wait for it. Tests compare the words with what
-the library takes.
+and its default. A field that is itself a record adds all options of that record. Nothing here
+imports numpy: completion and ``--help`` must not wait for it. Tests compare the words with those
+that the library accepts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def option(
 ) -> Any:
     """Return a field that is an option: its help, its default, its names if it has others.
 
-    A shell completes ``words``; the default ``...`` stands for none: the option is required.
+    A shell completes ``words``; the default ``...`` means that the option is required.
     """
     made = typer.Option(..., *names, help=text, autocompletion=_among(words), **more)
     return field(default=MISSING if default is ... else default, metadata={"option": made})
@@ -172,7 +172,7 @@ class FitSettings:
     """Further settings of an embedding, by their names in Python."""
 
     loadings: str = option("free, nonnegative, sparse, shared or class.", "free", words=LOADINGS)
-    max_nonzeros: int | None = option("Most nonzero loadings of a graph.", min=1)
+    max_nonzeros: int | None = option("Largest number of nonzero loadings per graph.", min=1)
     diagonal: str = option(
         "Self-loops: auto, filled, observed or unobserved.", "auto", words=DIAGONALS
     )
@@ -310,7 +310,7 @@ class Compare(Command):
     subject: str | None = option(
         "Column of participants; or none: treat every graph as a different participant."
     )
-    permutations: int = option("Most permutations to draw.", 9999, min=99)
+    permutations: int = option("Largest number of permutations.", 9999, min=99)
     seed: int = option("Seed of the random permutations.", 0, min=0)
 
 
@@ -345,7 +345,7 @@ class Read(Command):
 
 
 class Uncertainty(Command):
-    """Give every cross-fitted loading an interval and every position a standard error.
+    """Compute intervals of cross-fitted loadings, and standard errors of positions.
 
     Example: eigengraphs uncertainty results
     """
@@ -448,7 +448,7 @@ class Demo(Command):
 
 
 class Simulate(Command):
-    """Draw graphs with a known truth; write them, a table of participants, and the truth.
+    """Simulate graphs with known parameters; write graphs, participants and parameters.
 
     Example: eigengraphs simulate section5.2 study --graphs 40
     """

@@ -1,4 +1,4 @@
-"""Prediction on held-out graphs, as ``fit``, ``evaluate`` and ``contest`` do it."""
+"""Prediction on held-out graphs, for ``fit``, ``evaluate`` and ``contest``."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def holding_out(
     Parameters
     ----------
     how, methods
-        What was asked for.
+        The options.
     column
-        What is predicted.
+        The column to predict.
     values
-        Gives the values of a column for an option.
+        Returns the values of a column for an option.
     participants
-        Whose each graph is; these stay together where no groups are named.
+        The participant of each graph; their graphs stay together if no groups are named.
     listen
-        Told after each fold.
+        Called after each fold.
     """
     folds = None if how.folds is None else values(how.folds, "--folds")
     if how.groups is None:
@@ -72,10 +72,10 @@ def holding_out(
 def participants_for(
     participants: Sequence[Any] | None, y: Sequence[Any], folds: Sequence[Any] | None
 ) -> Sequence[Any] | None:
-    """Return whose graphs stay together where no groups were named.
+    """Return the participants whose graphs stay together if no groups were named.
 
-    Folds by a column are used as they are. Participants count in intervals if the folds keep them
-    together, or if the participants are what is predicted. The target may vary within participants
+    Folds by a column are used unchanged. Participants count in intervals if the folds keep them
+    together, or if participants are predicted. The target may vary within participants
     (rest and task): then they may be in several folds.
 
     Raises
@@ -114,7 +114,7 @@ def participants_for(
 def predict_label(
     embedding: JointEmbedding, data: Inputs, label: str, listen: Listener
 ) -> Prediction | str:
-    """Predict a label of held-out graphs; all is learned from the others, the embedding too.
+    """Predict a label of held-out graphs; everything is learned from the others.
 
     Parameters
     ----------
@@ -126,12 +126,12 @@ def predict_label(
     label
         Name of a column.
     listen
-        Told after each fold.
+        Called after each fold.
 
     Returns
     -------
     Prediction or str
-        The reason in words if it cannot be done.
+        The reason, if prediction is not possible.
     """
     if embedding.directed:
         return "graphs are directed, and labels are predicted for undirected graphs only"

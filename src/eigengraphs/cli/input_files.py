@@ -1,4 +1,4 @@
-"""What a command works on: graphs from files, what is known of them, and every problem met."""
+"""The input of a command: graphs from files, their columns, and all problems."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NAMED = 5  # graphs or vertices in a message
 
 @dataclass(frozen=True)
 class Inputs:
-    """Graphs and all that is known of them."""
+    """Graphs, and everything known about them."""
 
     source: str
     reading: io.Reading
@@ -50,7 +50,7 @@ class Inputs:
 
     @property
     def vertex_columns(self) -> dict[str, list[Any]]:
-        """What is known of the vertices, one value each."""
+        """Columns of the vertex table, one value per vertex."""
         columns = {} if self.vertices is None else self.vertices.columns
         return {name: _plain(values, whole=True) for name, values in columns.items()}
 
@@ -146,7 +146,7 @@ def named_in(
 
 
 def column_of_participants(columns: Mapping[str, Sequence[Any]]) -> str | None:
-    """Return the column that says whose each graph is, if some participants have several graphs."""
+    """Return the column of participants, if some participants have several graphs."""
     named = {name.lower(): name for name in reversed(list(columns))}
     for name in _PARTICIPANTS:
         if name in named:
@@ -157,7 +157,7 @@ def column_of_participants(columns: Mapping[str, Sequence[Any]]) -> str | None:
 
 
 def one_to_one(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Tell whether equal values of one column go with equal values of the other, and back."""
+    """Tell whether the values of two columns correspond one to one."""
     pairs = {pair for pair in zip(some, others, strict=True) if None not in pair}
     return all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
 
@@ -165,7 +165,7 @@ def one_to_one(some: Sequence[Any], others: Sequence[Any]) -> bool:
 def _participants_by(
     columns: Mapping[str, Sequence[Any]], names: Sequence[str]
 ) -> tuple[str, ...] | None:
-    """Return whose each graph is by its columns; an unknown participant has this graph alone."""
+    """Return the participant of each graph; an unknown participant has only this graph."""
     column = column_of_participants(columns)
     if column is None:
         return None
@@ -200,8 +200,8 @@ def on_vertices(
     """Return graphs on the vertices of a model, and notes on what was done.
 
     Vertices with names from the vertex table of the model get the names of the model. Edge lists do
-    not name vertices without edges: those of the model that are not in them are added. Anything
-    else is left to the model, which aligns by name, hides what is ``missing``, or refuses.
+    not name vertices without edges: those of the model that are not in them are added. The model
+    handles anything else: it aligns by name, hides what is ``missing``, or refuses.
     """
     graphs, wanted = data.graphs, model.vertex_names_
     named = wanted != tuple(map(str, range(len(wanted))))  # what vertices without names have
@@ -239,7 +239,7 @@ def on_vertices(
 
 # ----------------------------------------------------------------------------------- problems
 
-# Kinds of notices that say that data are wrong, and not what was done.
+# Kinds of notices about wrong data; the others say what was done.
 _WRONG = ("copies", "no edges")
 _SHORT = {
     "ambiguous": "matrix or edge list", "attribute": "attribute taken as weight",

@@ -131,8 +131,8 @@ _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the termi
 class Stopped(BaseException):
     """Raised where a command is when the first signal comes.
 
-    Not a KeyboardInterrupt: a fit answers that with what it has found so far, which takes another
-    pass over the graphs, and a command has no use for half of a fit.
+    Not a KeyboardInterrupt: a fit would answer that with its components so far, which takes another
+    pass over the graphs, and a command cannot use half of a fit.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The folder of results: its files, and how it is opened again for the analyses after a fit."""
+"""The folder of results: its files, and opening it for analyses after a fit."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ __all__ = [
     "write_columns", "write_loadings",
 ]  # fmt: skip
 
-#: What a folder of results holds; anything else in it is somebody else's.
+#: The files in a folder of results; any other file in it is not ours.
 FILES = (
     "loadings.tsv", "positions.tsv", "components.tsv", "qc.tsv", "model.eg", "provenance.json",
     "methods.md", "report.html", "report.json",
 )  # fmt: skip
-# Tables of later analyses, which a new fit makes void.
+# Tables of later analyses, which a new fit invalidates.
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
          "uncertainty-*.tsv")  # fmt: skip
 
@@ -101,7 +101,7 @@ def write_loadings(
     loadings: Any,
     missing: str | None = None,
 ) -> None:
-    """Write one row per graph: its name, what is known of it, loadings, and the residual."""
+    """Write one row per graph: its name, its columns, loadings, and the residual."""
     residuals = embedding.residuals(graphs, missing=missing).tolist()
     own, known = by_component({"": loadings}), dict[str, Any]()
     for name, values in columns.items():
@@ -148,7 +148,7 @@ class FinishedFit:
 
     @property
     def degenerate(self) -> Any:
-        """Which components are no pattern of the graphs."""
+        """Which components are degenerate."""
         return np.array([part.degenerate for part in self.summary.components], dtype=bool)
 
     @cached_property
@@ -162,14 +162,14 @@ class FinishedFit:
         return found  # type: ignore[no-any-return]
 
     def column(self, name: str, option: str) -> Column:
-        """Return what is known of each graph under a name, or say which names there are."""
+        """Return a column of the graphs, or say which columns there are."""
         absent = f"there is no column {name!r} for {option} in {str(self.folder)!r}"
         columns = {column.name: column for column in self.summary.columns}
         none = "none (fit with --participants, a table of the graphs)"
         return named_in(columns, name, absent, none)  # type: ignore[no-any-return]
 
     def values(self, name: str, option: str) -> list[Any]:
-        """Return a column as numbers or texts, None where it is not known."""
+        """Return a column as numbers or texts, None where unknown."""
         return self.column(name, option).known
 
     def covariates(self, text: str, beside: str, option: str) -> dict[str, list[Any]]:
@@ -182,7 +182,7 @@ class FinishedFit:
 
     @property
     def participants(self) -> str | None:
-        """The column that says whose each graph is, if some participants have several graphs."""
+        """The column of participants, if some participants have several graphs."""
         return column_of_participants({x.name: x.values for x in self.summary.columns})
 
     def inputs(self, source: Path | None = None, listen: Listener = silent) -> Inputs:
@@ -193,12 +193,12 @@ class FinishedFit:
         source
             Where they are now, if they were moved.
         listen
-            Told of every step.
+            Called with every step.
 
         Raises
         ------
         InputError
-            If they are gone, or differ from those of the fit.
+            If they are missing, or differ from those of the fit.
         """
         reading = self.provenance.get("reading")
         if not isinstance(reading, dict) or not isinstance(reading.get("how"), dict):
@@ -231,7 +231,7 @@ class FinishedFit:
         more: Mapping[str, Mapping[str, Iterable[Any]]] | None = None,
         timeline: TimeLine | None = None,
     ) -> list[Path]:
-        """Put an answer into the report, and its table beside it; a former one is replaced.
+        """Add an analysis to the report, and write its table; an earlier one is replaced.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class FinishedFit:
         Returns
         -------
         list of Path
-            What was written: all of it, or, after an error, nothing.
+            The written files; after an error, nothing is written.
         """
         names = [*(more or {}), table, "report.html", "report.json"]
         with locked(self.folder), scratch_folder(self.folder / "answer") as scratch:

@@ -1,4 +1,4 @@
-"""What a command prints: results, notes, tables, progress; names from files are never trusted."""
+"""Output of commands: results, notes, tables, progress; names from files are escaped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
-# Options of commands, by the arguments of functions that they stand for.
+# Options of commands, by the arguments of functions that they set.
 _OPTIONS = {
     "decimal": "decimal", "delimiter": "delimiter", "diagonal": "diagonal", "format": "format",
     "id_pattern": "id-pattern", "key": "key", "labels": "vertices", "loadings": "loadings",
@@ -69,7 +69,7 @@ def for_shell(text: str) -> str:
 def visible(text: object) -> str:
     """Return a text with escapes in place of characters that control a terminal.
 
-    Names of files, graphs and vertices may hold them: to change what stands above, the title of
+    Names of files, graphs and vertices may contain them, to change earlier lines, the title of
     the window, or the direction of writing.
     """
     return _STEERING.sub(lambda found: ascii(found[0])[1:-1], str(text))
@@ -82,7 +82,7 @@ def say(*texts: object, file: TextIO | None = None, flush: bool = False) -> None
 
 @dataclass(frozen=True)
 class Table:
-    """Rows below a header, printed as narrow as can be; columns of ``whole`` are never folded."""
+    """Rows below a header, printed as narrow as possible; columns in ``whole`` are never folded."""
 
     header: Sequence[str]
     rows: Iterable[Sequence[object]]
@@ -91,7 +91,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command says at its end.
+    """The output of a command at its end.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ def _show(table: Table) -> None:
 
 @contextmanager
 def noting(words: Callable[[], str]) -> Iterator[None]:
-    """Add words on how to continue to what ends the ``with`` block, a signal or an error."""
+    """Add a note on how to continue to the signal or error that ends the ``with`` block."""
     try:
         yield
     except BaseException as end:

@@ -91,7 +91,7 @@ class DimensionChoice:
         return recommend(self.choices, self.max_components)[1]
 
     def explain(self) -> str:
-        """Describe in words what each rule found, and the reason for the recommendation.
+        """Say what each rule found, and give the reason for the recommendation.
 
         Examples
         --------

@@ -1,1 +1,1 @@
-"""What :class:`~eigengraphs.JointEmbedding` asks of others: checks, decisions, search, words."""
+"""The parts of :class:`~eigengraphs.JointEmbedding`: checks, decisions, search, messages."""

@@ -1,4 +1,4 @@
-"""What a fit says of itself: lines while it runs, warnings when it ends, a table to look at."""
+"""Messages of a fit: lines of progress, warnings at its end, and an HTML table."""
 
 from __future__ import annotations
 
@@ -174,9 +174,9 @@ def explained_of(centered: bool) -> str:
 
 
 def _warn(text: str, kind: type[Warning] = DegenerateWarning) -> None:
-    """Warn where the first code stands that is not a library's.
+    """Warn at the first line of code outside of the library and scikit-learn.
 
-    `fit_transform` and a pipeline are further from the user than `fit`.
+    `fit_transform` and a pipeline add levels to those of `fit`.
     """
     level, frame = 1, sys._getframe(0)
     while frame.f_back is not None:

@@ -152,7 +152,7 @@ def read_model(
             derived = _derived(state, blank)
             state = derived | state  # what the first models did not keep
             wrong = next((x for x in derived if not _alike(state[x], derived[x])), None)
-    except Exception as error:  # parts that do not go together fail in many ways
+    except Exception as error:  # parts that do not match fail in many ways
         wrong = f"a part ({type(error).__name__}: {error})"
     if wrong:
         raise InputError(

@@ -96,7 +96,7 @@ class Treatment:
 
     @property
     def hollow(self) -> bool:
-        """Whether pairs s = t take no part in loadings and residuals."""
+        """Whether pairs s = t are left out of loadings and residuals."""
         return self.diagonal != "observed"
 
     def hides(self, stack: GraphStack) -> bool:

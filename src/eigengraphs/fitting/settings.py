@@ -95,7 +95,7 @@ def _check_sparsity(settings: Mapping[str, Any]) -> None:
 
 
 def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | None:
-    """Return why settings do not go together, and what to do; None if they do.
+    """Return why settings cannot be combined, and what to do; None if they can.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class Found:
 
     fit: Fit
     projection: Projection | MaskedProjection  # of all graphs on them
-    greedy: Fit  # before they were refined: where a longer fit goes on
+    greedy: Fit  # before refinement: the start of a longer fit
     refinement: Refinement | None
     mean_degrees: Array | None = None  # (sides, n), of a degree-corrected fit
 
@@ -135,7 +135,7 @@ def find_components(
     resume
         A fit that is to be continued.
     watch
-        Called as the search goes on.
+        Called during the search.
     moments
         Of all graphs, where these came in batches.
     """

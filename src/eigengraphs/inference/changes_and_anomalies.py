@@ -239,7 +239,7 @@ def change_points(
         for some in portions(n_permutations, m * m, 4_000_000)
     ]
     gains = np.nan_to_num(np.concatenate(null), nan=np.inf)
-    # So that a gain that is no number has a p of 1.
+    # So that a gain that is nan has a p of 1.
     p = (1 + int((~(gains < observed * (1 - 1e-9))).sum())) / (1 + n_permutations)
     # The smallest gain whose own p value would be at most the level.
     rank = int(np.floor(level * (1 + n_permutations))) - 1

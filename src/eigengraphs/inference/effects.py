@@ -218,7 +218,8 @@ def _whitened(S: Array) -> Array:
     """Return columns of one variance that are hardly correlated, (u, d), from standardized ones.
 
     The correlations are shrunk as by Ledoit and Wolf, which leaves a test where there are as many
-    components as graphs. All rows count alike: groups take no part, so that rows stay exchangeable.
+    components as graphs. All rows have equal weight: groups are not used, so that rows stay
+    exchangeable.
     """
     covariance = ledoit_wolf(S, assume_centered=True)[0]
     values, vectors = np.linalg.eigh(covariance)

@@ -1,6 +1,6 @@
 """Arrays of NumPy (.npy, .npz, sparse matrices of scipy), and which arrays of a file are graphs.
 
-Nothing is unpickled. Large files give one graph at a time.
+Nothing is unpickled. Large files are read one graph at a time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which files a user means - by folder, pattern, list or manifest - and what their names say."""
+"""The files that a folder, pattern, list or manifest names, and the information in their names."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Source:
 
 
 def find_files(source: SourceLike, *, bids: bool = False, notation: Notation = AUTO) -> Source:
-    """Return the files that a folder, a pattern, a list, a manifest or one path stands for."""
+    """Return the files that a folder, a pattern, a list, a manifest or one path names."""
     if isinstance(source, str | os.PathLike):
         found = _from_one(Path(source), os.fspath(source), bids, notation)
     else:
@@ -343,7 +343,7 @@ def id_finder(pattern: str) -> Callable[..., str]:
 
 
 def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
-    """Return a name for every file, as short as tells it from the others.
+    """Return a name for every file, as short as possible but unique.
 
     Files with a BIDS entity ``sub-`` are named by the entities that vary; others by the name of
     the file, with the folders that vary where that is not enough.
@@ -373,7 +373,7 @@ def name_graphs(paths: Sequence[Path], *, searched: bool) -> list[str]:
 
 
 def _one_of_each_scan(paths: Sequence[Path]) -> None:
-    """Refuse several files of one scan: of other atlases or measures, or in other folders."""
+    """Refuse several files of one scan: with different atlases or measures, or in other folders."""
     scans = grouped(
         paths,
         lambda path: "_".join(f"{k}-{v}" for k, v in entities(path).items() if k not in _DERIVED),
@@ -416,7 +416,7 @@ def _by_folders(paths: Sequence[Path]) -> list[str]:
 
 
 def name_notices(source: Source, paths: Sequence[Path], names: Sequence[str]) -> list[Notice]:
-    """Return what is odd about the names of files, and of the graphs that they gave."""
+    """Return notices about unusual names of files and of their graphs."""
     found = list[Notice]()
     folders = grouped((file.path for file in source.files), lambda path: path.parent)
     first, *others = ({_stem(path) for path in group} for group in folders.values())

@@ -1,4 +1,4 @@
-"""Formats of files, told by ending and content: one door to all readers of one file.
+"""Formats of files, detected by ending and content: one function for all readers.
 
 A new format needs a reader that yields a `FileGraph` for every graph, a line in ``_READERS`` here,
 and its ending in `find_files`.
@@ -53,12 +53,12 @@ _STREAMED = ("numpy", "parquet")
 
 
 class IsTable(ReadError):
-    """A text file is a table of something else than a graph."""
+    """A text file is a table, but not of a graph."""
 
 
 @dataclass(frozen=True)
 class HowToRead:
-    """How files are read: what a user says of them, and what each may declare."""
+    """How files are read: the user's settings, and limits on what files may declare."""
 
     format: Format = "auto"
     key: str | None = None

@@ -1,8 +1,8 @@
 """MATLAB files: version 5 as it is, version 7.3 (HDF5) by h5py, version 4 by scipy.
 
-scipy's reader believes what a file of version 5 says: it makes room for as many cells as are
-declared, and takes numbers of the file as places in its own tables. Here, an array is what the
-file holds, never what it declares; structs, objects and functions are passed over.
+scipy's reader trusts files of version 5: it allocates as many cells as a file declares, and uses
+numbers of the file as indices into its own tables. Here, sizes are checked against the bytes in the
+file; structs, objects and functions are skipped.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def version_5(path: Path, data: bytes, cap: Cap) -> dict[str, Any]:
             room -= len(part)
             kind, part = next(_elements(part, order))
         if kind != _MATRIX:
-            raise ValueError(f"it holds an element of the type {kind} in place of a variable")
+            raise ValueError(f"it holds an element of the type {kind} instead of a variable")
         name, value = _variable(part, order)
         if name:  # else what belongs to functions
             found[name] = value
@@ -152,7 +152,7 @@ def _variable(data: memoryview, order: str, depth: int = 0) -> tuple[str, Any]:
         return name, _letters(*rest[0], order, shape)
     kinds = [_NUMBERS.get(kind, "") for kind, _ in rest]
     if "" in kinds:
-        raise ValueError(f"{name!r} holds text in place of numbers")
+        raise ValueError(f"{name!r} holds text instead of numbers")
     if own == _SPARSE and flags & _LOGICAL:
         kinds[2] = "?"  # whatever is said
     both = zip(kinds, rest, strict=True)
@@ -206,8 +206,8 @@ class _Hdf5:
     def attribute(self, item: Any, name: str) -> Any:
         """Return an attribute of a fixed length, or None.
 
-        Values of no fixed length lie in a heap of the file, in which the HDF5 library loops for
-        ever if the heap is damaged. MATLAB writes what is read here with a fixed length.
+        Values of variable length are in a heap of the file, in which the HDF5 library loops forever
+        if the heap is damaged. MATLAB writes the attributes that are read here with a fixed length.
         """
         if name not in item.attrs or item.attrs.get_id(name).dtype.hasobject:
             return None

@@ -1,4 +1,4 @@
-"""What graphs of many files need to be one stack: one vertex set, one direction, known weights."""
+"""Combine graphs of many files into one stack: one vertex set, one direction, known weights."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """``read``: graphs from files, aligned, with a notice of everything that was done to them.
 
-`survey` looks at every graph of a source and finds what they need to be one stack. Graphs that go
-into a store leave their weights behind; `Survey.blocks` reads them again, a few at a time.
+`survey` reads every graph of a source and finds how to combine them into one stack. For a store,
+weights are discarded; `Survey.blocks` reads them again, a few graphs at a time.
 """
 
 from __future__ import annotations
@@ -316,7 +316,7 @@ def _stored(source: Any, how: HowToRead, labels: Any, memory: Any, start: float)
 
 @dataclass(frozen=True)
 class Survey:
-    """Graphs of files that fit together, and what they need to be one stack."""
+    """Graphs of files that fit together, and how to combine them into one stack."""
 
     graphs: Sequence[Found]
     how: HowToRead
@@ -429,12 +429,12 @@ def survey(
     known: tuple[str, ...] | None = None,
     watch: Watch = lambda *_: None,
 ) -> Survey:
-    """Look at every graph of a source once, and find what they need to be one stack.
+    """Read every graph of a source once, and find how to combine them into one stack.
 
     Parameters
     ----------
     for_store
-        Whether weights are let go as soon as they were looked at.
+        Whether weights are discarded once they have been checked.
     storage
         How the store keeps graphs.
     known

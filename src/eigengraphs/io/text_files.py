@@ -156,7 +156,7 @@ class TextFile:
     def cells(self, first: int = 0, last: int | None = None) -> list[list[str]]:
         """Return the cells of some lines, without white space around them.
 
-        An apostrophe that stands before a formula, as spreadsheets want it, is taken off. Numbers
+        An apostrophe before a formula, for spreadsheets, is removed. Numbers
         get decimal points, and lose marks between thousands.
         """
         lines, mark = self.lines[first:last], self.delimiter

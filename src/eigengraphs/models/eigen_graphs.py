@@ -55,7 +55,7 @@ def _block_components(B: Floats, z: Ints) -> tuple[Floats, Floats]:
     """Return H (n, K (K + 1) / 2) and loadings for B (m, K, K) between the blocks z (n,) in use.
 
     With z_a the indicator of block a, (z_a + z_b)(z_a + z_b)^T holds the pairs between a and b, and
-    what it adds within the two blocks is taken off the loading of z_a z_a^T.
+    what it adds within the two blocks is subtracted from the loading of z_a z_a^T.
     """
     Z = np.eye(B.shape[1])[z]
     sizes = Z.sum(axis=0)

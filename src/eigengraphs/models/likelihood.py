@@ -46,7 +46,7 @@ def log_likelihoods(
     rows = []
     for row in which:
         terms, n_certain = _edge_terms(stack, means, law, row, loops=loops, directed=directed)
-        # A pair of probability one that is no edge makes the graph impossible.
+        # A pair of probability one that is not an edge makes the graph impossible.
         rows.append(np.where(n_certain < certain[row], -np.inf, empty[row] + terms))
     return rows
 

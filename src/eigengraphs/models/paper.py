@@ -22,7 +22,7 @@ def _signs(period: int) -> Floats:
 
 #: h_1, h_2, h_3 of section 5.1, (20, 3).
 SECTION_5_1: Floats = np.stack([np.ones(20), _signs(1), _signs(2)], axis=1) / np.sqrt(20)
-#: Loadings of section 5.1 are uniform between these, one pair a component.
+#: Loadings of section 5.1 are uniform between these, one pair per component.
 LOADINGS_5_1 = ((8.0, 16.0), (0.0, 2.0), (0.0, 1.0))
 #: h_1, h_2 of section 5.2, (100, 2).
 SECTION_5_2: Floats = np.stack([np.full(100, 0.1), np.repeat([-0.1, 0.1], 50)], axis=1)

@@ -49,7 +49,7 @@ def loadings(
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def positions(
     color : (n,), optional
         A number or a category for each vertex.
     side : {"left", "right"}
-        Of directed graphs: where edges start, or where they end.
+        For directed graphs: where edges start, or where they end.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
     colour : (n,), optional
@@ -97,7 +97,7 @@ def positions(
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes.
 
     Examples
     --------
@@ -138,14 +138,14 @@ def heatmap(
         Names of the vertices, written on the axes if there are at most 60.
     limit : float, optional
         Value of the darkest red. By default the 99.5 % quantile of the magnitudes, so that one
-        large entry does not bleach all others.
+        large entry does not make all others pale.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def heatmap(
 def components(
     embedding: Any, component: int = 0, *, limit: float | None = None, ax: Any = None
 ) -> Any:
-    """Draw a component as the matrix h h^T (of directed graphs h g^T), vertices in input order.
+    """Draw a component as the matrix h h^T (directed: h g^T), vertices in input order.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def components(
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def objective(embedding: Any, *, ax: Any = None) -> Any:
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def timeline(
     Returns
     -------
     matplotlib Axes
-        Where it was drawn.
+        The axes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of three panels: an embedding as a whole, and a contest of methods."""
+"""Figures of three panels: an embedding, and a contest of methods."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def is_unknown(value: Any) -> bool:
 
 
 def says_number(text: str) -> bool:
-    """Tell whether a text says a finite number, and is no name such as 007."""
+    """Tell whether a text is a finite number, and not a name such as 007."""
     return _numbers([text]) is not None
 
 

@@ -1,4 +1,4 @@
-"""The pattern of each graph against those of the others: which graph does not belong."""
+"""The pattern of each graph compared with those of the others, to find unusual graphs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def compare_patterns(stack: GraphStack, mirror: NDArray[np.intp] | None = None) 
     Parameters
     ----------
     stack
-        The graphs; hidden entries take no part.
+        The graphs; hidden entries are ignored.
     mirror : (n,), optional
         For each vertex, the one on the other side of the brain, or itself.
     """

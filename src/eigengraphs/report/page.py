@@ -97,7 +97,7 @@ def write_report(summary: Summary, folder: str | os.PathLike[str]) -> tuple[Path
 
 
 def write_page(summary: Summary, path: str | os.PathLike[str]) -> Path:
-    """Write the page alone, as a whole file, in place of the file that is there.
+    """Write only the page, as a whole file; an existing file is replaced.
 
     Parameters
     ----------

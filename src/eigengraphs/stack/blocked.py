@@ -53,8 +53,8 @@ class Block:
     lo, hi : int
         Their places in the whole stack.
     memo : dict
-        For tasks, to keep what they need again on the same block. A block that stays in memory
-        from pass to pass, as on a cluster, keeps it; it does not travel.
+        For tasks, to keep results for the same block. A block that stays in memory
+        from pass to pass, as on a cluster, keeps it; it is never sent.
     """
 
     __slots__ = ("graphs", "hi", "lo", "memo")
@@ -197,7 +197,7 @@ class BlockedStack(GraphStack):
     def each(self, task: Task, shared: Any = None) -> Iterator[Any]:
         """Yield what a task returns for each block, in order: one pass.
 
-        Where a journal is kept, what a pass like this one returned before is not asked again.
+        If a journal is kept, a pass with the same request is answered from it.
         """
         return self._asked((task, shared), lambda: self._each(task, shared))
 

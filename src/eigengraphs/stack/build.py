@@ -1,7 +1,7 @@
-"""From a collection of graphs of any kind to the one array, dense or sparse, that a stack keeps.
+"""From a collection of graphs of any kind to the single array, dense or sparse, of a stack.
 
-Each graph becomes a square matrix, with vertex names where it has them; then all of them are put on
-one vertex set, by name where they have names, by place where they do not.
+Each graph becomes a square matrix, with vertex names if it has them; then all of them are put on
+one vertex set, by name if they have names, by index otherwise.
 """
 
 from __future__ import annotations
@@ -65,10 +65,11 @@ def build(
     copy: bool,
     hide: bool,
 ) -> tuple[Storage, tuple[str, ...] | None, tuple[str, ...] | None, NDArray[np.bool_] | None]:
-    """Return the storage, graph names, vertex names, and who has which vertex; see ``GraphStack``.
+    """Return storage, graph names, vertex names, and which graph has which vertex.
 
-    The last is (m, n), or None where every graph has every vertex. With ``hide``, the caller hides
-    what is not known: masked entries of numpy.ma arrays become nan, and a matrix may lack vertices.
+    See ``GraphStack``. The last is (m, n), or None if every graph has every vertex. With ``hide``,
+    the caller hides what is unknown: masked entries of numpy.ma arrays become nan, and a matrix may
+    lack vertices.
     """
     graph_names = None if graph_names is None else read_names(graph_names, "graph_names")
     if not isinstance(graphs, Iterable) and hasattr(graphs, "__array__"):
@@ -101,7 +102,7 @@ def build(
 
 
 def check_choice(name: str, value: Any, *choices: str) -> None:
-    """Raise an error for a setting that is none of its choices."""
+    """Raise an error for a setting that is not one of its choices."""
     if value not in choices:
         *most, last = map(repr, choices)
         raise InputError(f"{name} must be {', '.join(most)} or {last}, got {name}={value!r}")
@@ -164,7 +165,7 @@ def _pieces(
 
 
 def _result_dtype(kinds: Iterable[np.dtype[Any]], dtype: DTypeLike | None) -> np.dtype[Any]:
-    """Return float32 if asked for or if nothing else came; float64 otherwise."""
+    """Return float32 if requested or if all input is float32; float64 otherwise."""
     if dtype is not None:
         return check_dtype(dtype)
     small = all(kind.kind == "f" and kind.itemsize <= 4 for kind in kinds)
@@ -172,7 +173,7 @@ def _result_dtype(kinds: Iterable[np.dtype[Any]], dtype: DTypeLike | None) -> np
 
 
 def _assembled(pieces: Sequence[Piece], rule: StorageRule, dtype: DTypeLike | None) -> Storage:
-    """Return the matrices of all graphs, which are on one vertex set, in one."""
+    """Return the matrices of all graphs, which are on one vertex set, as one array."""
     matrices, n = [piece.matrix for piece in pieces], pieces[0].n_vertices
     kind = _result_dtype([A.dtype for A in matrices], dtype)
     if rule == "auto":
@@ -190,7 +191,7 @@ def _assembled(pieces: Sequence[Piece], rule: StorageRule, dtype: DTypeLike | No
 def storage_for(
     n_graphs: int, n_vertices: int, nonzeros: int, keep_sparse: bool, dtype: np.dtype[Any]
 ) -> Literal["dense", "sparse"]:
-    """Return how graphs with so many nonzero entries are kept."""
+    """Return how graphs with this number of nonzero entries are stored."""
     if keep_sparse:
         return "sparse"
     entries = n_graphs * n_vertices * n_vertices
@@ -264,7 +265,7 @@ def _check_weight(graphs: Iterable[Any], weight: str | None) -> None:
 
 
 def _unmasked(graph: Any, where: str, hide: bool) -> Any:
-    """Return nan for what a masked array hides, or refuse it: it would be taken for data."""
+    """Return nan for masked entries, or refuse them: they would be treated as data."""
     if not isinstance(graph, np.ma.MaskedArray) or not np.ma.is_masked(graph):
         return graph
     if not hide:
@@ -468,7 +469,7 @@ def _aligned(
 
 
 def refuse_absent(where: str, names: Iterable[str], target: Sequence[str]) -> NoReturn:
-    """Say that vertices which a matrix lacks were not measured: zeros would be taken for data."""
+    """Say that the vertices that a matrix lacks were not measured: zeros would count as data."""
     have = set(names)
     lacking = [name for name in target if name not in have]
     raise AlignmentError(

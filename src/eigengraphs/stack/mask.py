@@ -1,6 +1,6 @@
 """Which entries of the graphs of a stack are observed: the 0/1 matrices M_i, never written out.
 
-A pair of vertices is hidden in a graph because one of them is absent from it, or for itself. The
+A pair of vertices is hidden in a graph because one of them is absent, or individually. The
 first takes one flag per vertex, the second the place of an entry:
 
     M_i = p_i p_i^T - N_i,

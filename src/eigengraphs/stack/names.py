@@ -1,4 +1,4 @@
-"""Names of graphs and vertices: as users write them, in messages, and to choose by."""
+"""Names of graphs and vertices: in input, in messages, and for selection."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read_names(names: Any, what: str) -> tuple[str, ...]:
 
 
 def label(index: int, name: str | None) -> str:
-    """Return how messages call a graph: by its place, and by its name if it has one."""
+    """Return a graph's name in messages: its index, and its name if it has one."""
     return f"graphs[{index}]" if name is None else f"graphs[{index}] ({name!r})"
 
 
@@ -90,7 +90,7 @@ def _folded(name: str) -> str:
 
 
 def one_place(which: int | np.integer[Any] | str, names: Sequence[str], noun: str) -> int:
-    """Return the place, counted from 0, of one thing given by place or name."""
+    """Return the index, from 0, of one thing given by index or name."""
     if isinstance(which, str):
         if which not in names:
             raise SelectionError(f"no {noun} is called {which!r}")
@@ -101,12 +101,12 @@ def one_place(which: int | np.integer[Any] | str, names: Sequence[str], noun: st
 
 
 def places(which: Any, names: Sequence[str], noun: str) -> NDArray[np.intp]:
-    """Return the places of several things, (k,), counted from 0.
+    """Return the indices of several things, (k,), from 0.
 
     Parameters
     ----------
     which
-        A slice, a mask, or a sequence of places (also from the end) or of names.
+        A slice, a mask, or a sequence of indices (also from the end) or of names.
     names
         The names of all things.
     noun

@@ -370,11 +370,11 @@ class _Cluster:
             "cluster %s: %d workers with %d threads; %d blocks of %.3g GB in %d shards, %s",
             self._address, len(self._workers), sum(self._workers.values()),
             len(self.source.spans), self.source.nbytes / 1e9, len(self._shards),
-            "kept in the workers' memory" if keep else "read anew in every round",
+            "kept in the workers' memory" if keep else "read again in every round",
         )  # fmt: skip
 
     def release(self) -> None:
-        """Forget everything on the cluster; the next round begins anew."""
+        """Forget everything on the cluster; the next round starts from the beginning."""
         self._described = self._kept = None
         self._shared.clear()
 
@@ -511,7 +511,7 @@ class _Cluster:
                 self._kept = None
 
     def _result(self, future: Any, record: Round) -> Any:
-        """Return what came of it, or raise what went wrong, with the block's name."""
+        """Return the result, or raise the error with the name of the block."""
         import distributed
         from distributed.scheduler import KilledWorker
 

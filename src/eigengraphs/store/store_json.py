@@ -142,7 +142,7 @@ class Layout:
     def _check(self, n_graphs: Any) -> None:
         """Raise ValueError for what no writer writes: a store may come from anybody.
 
-        Checksums guard against accidents; whoever makes a store for others makes them, too.
+        Checksums protect against accidents; anybody who makes a store can make them, too.
         """
         _check_fields(self, "")
         for k, shard in enumerate(self.shards):

@@ -1,1 +1,1 @@
-"""What the machine gives: whole files, limits, threads, random numbers, optional packages."""
+"""The machine: whole files, limits, threads, random numbers, optional packages."""

@@ -1,6 +1,6 @@
-"""Arrays, sparse matrices and zip archives from anybody.
+"""Arrays, sparse matrices and zip archives from untrusted files.
 
-Nothing is unpickled or unpacked to the disk, and no room is made before it is known to be needed.
+Nothing is unpickled or unpacked to the disk, and memory is allocated only for what is there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 def _header_text(file: IO[bytes], width: int) -> bytes:
     """Return the header and its length, if it is a table of Python's, as it must be.
 
-    NumPy would cut anything else into tokens, to mend headers of Python 2, and takes minutes for a
+    NumPy would tokenize anything else, to repair headers of Python 2, and takes minutes for a
     few thousand blanks.
     """
     head = file.read(width)
@@ -82,7 +82,7 @@ def npy_array(
     Raises
     ------
     ValueError
-        It is no array, holds Python objects ("pickle"), or is not whole.
+        It is not an array, holds Python objects ("pickle"), or is incomplete.
     ReadError
         It declares more than it holds, and more than is allowed.
     """
@@ -106,7 +106,7 @@ def npy_array(
 def open_zip(what: object, data: bytes, cap: Cap = DEFAULT) -> zipfile.ZipFile:
     """Open an archive whose members are plain files and declare no more than is allowed.
 
-    The directory of an archive binds: no more is ever unpacked of a member than it declares.
+    The directory of an archive is binding: a member is never unpacked beyond its declared size.
     """
     if data.count(b"PK\x01\x02") > 2 * _MOST_MEMBERS:  # before zipfile makes a list of them
         _refuse_many(what)
@@ -119,8 +119,8 @@ def open_zip(what: object, data: bytes, cap: Cap = DEFAULT) -> zipfile.ZipFile:
 def check_members(what: object, archive: zipfile.ZipFile) -> None:
     """Refuse an archive with many members, links, a name twice, or names that lead out of it.
 
-    Members must be stored or deflated: of what is packed in other ways, zipfile unpacks all that
-    there is before it looks how much was declared.
+    Members must be stored or deflated: for other compressions, zipfile unpacks everything
+    before it checks the declared size.
     """
     if len(archive.infolist()) > _MOST_MEMBERS:
         _refuse_many(what)

@@ -1,4 +1,4 @@
-"""Packages that the core leaves out, imported where they are used."""
+"""Packages that are not part of the core, imported where they are used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a label is: a quantity, or classes; what no name may hold; names and counts in words."""
+"""Labels: quantities or classes, characters that names may not hold, names and counts in words."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def count_of(number: int, one: str) -> str:
 
 
 def component_name(k: int) -> str:
-    """Return what component k, from 0, is called in words: "component 1"."""
+    """Return the name of component k, from 0, in text: "component 1"."""
     return f"component {k + 1}"
 
 
 def component_column(k: int) -> str:
-    """Return what component k, from 0, is called in tables and JSON: "je1"."""
+    """Return the name of component k, from 0, in tables and JSON: "je1"."""
     return f"je{k + 1}"
 
 
@@ -40,7 +40,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def shortened(name: str, most: int = 40) -> str:
-    """Cut the middle out of a long name: names of regions often differ at their end alone."""
+    """Cut the middle out of a long name: names of regions often differ only at their end."""
     if len(name) <= most:
         return name
     tail = (most - 1) // 2
@@ -57,7 +57,7 @@ def size_in_words(size: float) -> str:
 
 
 def are_codes(numbers: Iterable[float]) -> bool:
-    """Tell whether numbers stand for classes: few whole ones, each four times on average."""
+    """Tell whether numbers are codes of classes: few whole ones, each four times on average."""
     known = list(numbers)
     distinct = set(known)
     whole = all(float(number).is_integer() for number in distinct)
@@ -65,7 +65,7 @@ def are_codes(numbers: Iterable[float]) -> bool:
 
 
 def are_quantity(numbers: Iterable[float]) -> bool:
-    """Tell whether numbers are a quantity: no codes, and more than two values (0 and 1)."""
+    """Tell whether numbers are a quantity: not codes, and more than two values (0 and 1)."""
     known = list(numbers)
     return len(set(known)) > 2 and not are_codes(known)
 

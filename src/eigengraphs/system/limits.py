@@ -1,8 +1,7 @@
 """What a file may declare: the cap on what is unpacked or allocated because a file says so.
 
-A few bytes can say that they stand for terabytes. Every reader therefore asks a `Cap` before it
-makes room for what a file declares, and refuses in one and the same wording. The reasons for the
-numbers are in ``SECURITY.md``.
+A few bytes can declare terabytes. Every reader therefore checks a `Cap` before it allocates what a
+file declares, and refuses in the same words. The reasons for the numbers are in ``SECURITY.md``.
 """
 
 from __future__ import annotations
@@ -48,8 +47,8 @@ class Cap:
     Attributes
     ----------
     max_bytes : int, optional
-        Exactly so much. By default 64 MiB, or 200 times what the file holds if that is more, and
-        2 GiB at most; but 8 times what the file holds in any case.
+        Exact limit. By default 64 MiB, or 200 times the size of the file if that is more, but at
+        most 2 GiB; and always 8 times the size of the file.
     """
 
     max_bytes: int | None = None
@@ -166,7 +165,7 @@ _NUMBERS: dict[Any, Any] = {bool: _BOOL, int: int | np.integer, float: int | flo
 def is_of(kind: Any, value: Any) -> bool:
     """Tell whether a value from a file is of a declared type, such as that of a dataclass's field.
 
-    Arrays by their dtype, tuples and dictionaries by what they hold; a bool is no number.
+    Arrays by their dtype, tuples and dictionaries by what they hold; a bool is not a number.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):

@@ -1,4 +1,4 @@
-"""How work is shared out: threads over blocks, the order of sums, one BLAS thread, compiling.
+"""Parallel work: threads over blocks, the order of sums, one BLAS thread, compilation.
 
 Kernels and BLAS release the GIL. Blocks are cut by size and never by the number of threads, so
 that bits do not depend on it.
@@ -217,7 +217,7 @@ order_is_fixed = _fixed.get
 
 @contextmanager
 def fixed_order(fixed: bool = True) -> Iterator[None]:
-    """Go the one way, with sums in pairs, until the end of the ``with`` block."""
+    """Use one route, with sums in pairs, until the end of the ``with`` block."""
     token = _fixed.set(fixed)
     try:
         yield
@@ -295,8 +295,8 @@ def _controller() -> Any:
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread until the last of the fits that run now is done.
 
-    The limit holds for the whole process. Were each fit to restore what it found, one that
-    began inside another would put the limit back for good.
+    The limit holds for the whole process. If each fit restored what it found, a fit that
+    began inside another would restore the limit permanently.
     """
     global _inside, _limits
     with _lock:
@@ -323,7 +323,7 @@ class _Announcer(event.Listener):
         self._said = False
 
     def on_start(self, event: Any) -> None:
-        """Take note of a compilation that begins."""
+        """Record the start of a compilation."""
         module = getattr(event.data["dispatcher"].py_func, "__module__", "")
         if not self._said and module.startswith("eigengraphs."):
             self._said = True
@@ -335,7 +335,7 @@ class _Announcer(event.Listener):
             )
 
     def on_end(self, event: Any) -> None:
-        """Take note of a compilation that ends."""
+        """Record the end of a compilation."""
 
 
 _announcer: _Announcer | None = None

@@ -1,4 +1,4 @@
-"""One way to turn ``random_state`` into random numbers, the same for every part."""
+"""The same way to turn ``random_state`` into random numbers for all parts."""
 
 from __future__ import annotations
 

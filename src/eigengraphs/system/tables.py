@@ -1,4 +1,4 @@
-"""How results are shown: tables that R's ``read.delim`` and pandas read, and records in short."""
+"""Output of results: tables that R's ``read.delim`` and pandas can read, and short reprs."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
 def cell(value: Any) -> str:
     """Return the text of a value.
 
-    Real numbers keep 10 digits and a point, so that a column of them is one of real numbers even
-    if all are whole. None and nan are NA, truth is TRUE or FALSE. A text is in quotes, with inner
-    quotes doubled, if it holds a quote, a tab or the end of a line. Before one that a spreadsheet
-    would run as a formula stands an apostrophe; see `guarded`.
+    Floating-point numbers keep 10 digits and a point, so that a column of them has this type even
+    if all are whole. None and nan are NA, truth values TRUE or FALSE. A text is in quotes, with
+    inner quotes doubled, if it has a quote, a tab or a line break. A text that a spreadsheet would
+    run as a formula gets an apostrophe in front; see `guarded`.
     """
     value = value.item() if hasattr(value, "item") else value  # numpy's own bool is no bool
     if value is None:
@@ -58,7 +58,7 @@ def cell(value: Any) -> str:
 
 
 def guarded(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: with an apostrophe before ``=`` etc.
+    """Return a text that no spreadsheet treats as a formula: with an apostrophe before ``=`` etc.
 
     Numbers stay as they are. A text of apostrophes and then such a mark gets one more, so that
     `unguarded` gives back every text.
@@ -80,7 +80,7 @@ def _is_number(text: str) -> bool:
 
 
 def short_repr(record: Any) -> str:
-    """Return the repr of a record of results: shapes of arrays, and sizes of long sequences."""
+    """Return a short repr of a record: shapes of arrays, and sizes of long sequences."""
     if is_dataclass(record):
         names = [field.name for field in fields(record) if field.repr]
     else:

@@ -1,4 +1,4 @@
-"""A name on the disk stands for something whole: what is half written never gets it.
+"""Atomic writing: a file or folder gets its name only when it is complete.
 
 Everything is written under a temporary name beside its own, synced, and renamed. A process that
 is killed in between leaves the temporary name behind; the next one that writes the same output on
@@ -160,7 +160,7 @@ def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
 
 
 def output_folder(path: str | os.PathLike[str]) -> Path:
-    """Make a folder for results, or say why it cannot be."""
+    """Make a folder for results, or say why it cannot be made."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ def output_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def replace_together(moves: Sequence[tuple[Path, Path]]) -> None:
-    """Give files other names, all of them or, after an error, none.
+    """Rename files, all of them or, after an error, none.
 
     Each move is one from a folder of its own beside the target, as :func:`scratch_folder` gives
     it. Only a process that is killed in the few moments between leaves some new and some old.
@@ -273,7 +273,7 @@ def _as_before(new: Path, old: Path) -> None:
 
 
 def _exchange(a: Path, b: Path) -> None:
-    """Let two names change places at one stroke; raises OSError where that cannot be."""
+    """Exchange two names in one step; raises OSError if that is impossible."""
     rename = None
     if os.name == "posix":
         rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)

@@ -1,4 +1,4 @@
-"""``eigengraphs simulate``: graphs with a known truth, and the truth."""
+"""``eigengraphs simulate``: simulated graphs, and the parameters they were drawn from."""
 
 from __future__ import annotations
 
