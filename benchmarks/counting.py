@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from eigengraphs.operators import treatment
+from eigengraphs.fitting import plan
 from eigengraphs.operators.treated import TreatedGraphs
 
 __all__ = ["NOTE", "counted_reads"]
@@ -67,13 +67,13 @@ def counted_reads() -> Iterator[Counter[str]]:
         for name, method in inspect.getmembers(TreatedGraphs, inspect.isfunction)
         if not name.startswith("_") and name not in _NO_READS
     }
-    mean_graph = treatment.mean_graph
+    mean_graph = plan.mean_graph
 
     def center(*args: Any, **kwargs: Any) -> Any:
         return read("mean_graph", lambda: mean_graph(*args, **kwargs))
 
     with (
         mock.patch.multiple(TreatedGraphs, __init__=constructed, **patches),
-        mock.patch.object(treatment, "mean_graph", center),
+        mock.patch.object(plan, "mean_graph", center),
     ):
         yield reads

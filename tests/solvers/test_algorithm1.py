@@ -8,7 +8,7 @@ from scipy import linalg
 from eigengraphs import GraphStack
 from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.algorithm1 import algorithm1
-from eigengraphs.solvers.rules import active_gram, solve_loadings
+from eigengraphs.solvers.rules import component_gram, solve_loadings
 from eigengraphs.solvers.solution import Progress
 
 
@@ -60,7 +60,7 @@ def test_it_finds_what_the_transcription_finds(seed):
     H, Lam = transcription(A, 3)
     fit = solve(A, 3)
     assert column_errors(fit.H, H).max() < 1e-5
-    found = solve_loadings(active_gram(fit.H, fit.active), fit.Psi)
+    found = solve_loadings(component_gram(fit.H * fit.active), fit.Psi)
     assert np.abs(found - Lam).max() < 1e-4
     assert all(stage.stop_reason == "stationary" for stage in fit.stages)
     assert all(stage.start == "svd" for stage in fit.stages)

@@ -90,7 +90,7 @@ def test_maximize_ends_at_a_maximum_above_its_start(directed, hollow, rule, cost
     ascent = ascent_of(A, WEIGHTS, rule, costs, hollow=hollow, directed=directed)
     f = Written(A, WEIGHTS, rule, costs, 1 + directed, hollow)
     for start in points(directed, 5, seed=2):
-        x = ascent.maximize(start, 1e-9)
+        x = ascent.maximize(start, 1e-9).x
         state = ascent.state(x)
         assert state.f >= f(start)
         assert state.f == pytest.approx(f(x), rel=1e-12)
@@ -107,14 +107,14 @@ def test_at_a_maximum_newton_converges_quadratically(directed, hollow, rule):
     A = drawn(M, N, 1, directed=directed, hollow=hollow)
     settings = {"hollow": hollow, "directed": directed}
     ascent = ascent_of(A, WEIGHTS, rule, **settings)
-    top = ascent.maximize(points(directed, 1)[0], 1e-12)
+    top = ascent.maximize(points(directed, 1)[0], 1e-12).x
     beside = 1e-3 * np.random.default_rng(0).standard_normal(len(top))
     geometry, _ = whole(directed)
     start = unit_points((top + beside)[None], geometry.widths)[0]
     # Three steps square 1e-3 three times: with a wrong Hessian they would not. Where the norm
     # begins to bend, the Hessian changes within 5e-3, so that one step more is taken.
     few = replace(DEFAULTS, newton=3 + hollow)
-    there = ascent_of(A, WEIGHTS, rule, options=few, **settings).maximize(start, 1e-13)
+    there = ascent_of(A, WEIGHTS, rule, options=few, **settings).maximize(start, 1e-13).x
     near = ascent.state(there)
     assert near.size < 1e-10
     assert near.f == pytest.approx(ascent.state(top).f, rel=1e-12)
@@ -145,7 +145,7 @@ def test_eager_steps_find_a_way_up_where_no_graph_takes_part(directed):
     assert ascent.decreases(start)[0] == 0
     assert np.array_equal(ascent.climb(start, 4)[0], start)
     assert ascent.climb(start, 4, Climb.EAGER)[1][0] > 0
-    x = ascent.maximize(start[0], 1e-9)  # nothing moves
+    x = ascent.maximize(start[0], 1e-9).x  # nothing moves
     state = ascent.state(x)
     assert np.array_equal(x, start[0])
     assert (state.f, state.size) == (0.0, 0.0)
@@ -159,9 +159,9 @@ def test_a_saddle_point_is_left_for_a_maximum(directed, hollow):
     A = A * (1 - np.eye(N)) if hollow else A
     ascent = ascent_of(A, np.ones(1), FREE, hollow=hollow, directed=directed)
     lesser, greater = (np.concatenate([h] * (1 + directed)) for h in (H[:, 1], H[:, 0]))
-    rough = ascent.maximize(lesser, 0.02)
+    rough = ascent.maximize(lesser, 0.02).x
     assert np.allclose(rough, lesser)  # as good as was asked for
-    x = ascent.maximize(lesser, 1e-9)
+    x = ascent.maximize(lesser, 1e-9).x
     assert ascent.state(x).f == pytest.approx(ascent.decreases(greater[None])[0])
     assert np.allclose(np.abs(x), np.abs(greater), atol=1e-6)
 
@@ -172,7 +172,7 @@ def test_what_hardly_bends_upwards_is_a_maximum(directed, excess, leads_up):
     A = np.diag([1.0, 1.0 + excess, 0, 0, 0, 0])[None]
     ascent = ascent_of(A, np.ones(1), FREE, directed=directed)
     start = np.concatenate([np.eye(N)[0]] * (2 if directed else 1))
-    x = ascent.maximize(start, 1e-9)
+    x = ascent.maximize(start, 1e-9).x
     assert (abs(x[1]) > 0.99) == leads_up
 
 
@@ -289,13 +289,13 @@ def test_a_metric_may_differ_by_graph(directed):
         state = ascent.state(x)
         assert state.f == pytest.approx(f(x), rel=1e-12)
         assert np.allclose(state.r, slope(f, x) / (2 * c), atol=1e-6 * state.f)
-        top = ascent.maximize(x, 1e-11)
+        top = ascent.maximize(x, 1e-11).x
         assert ascent.state(top).size <= 1e-11
         near = unit_points(top + 1e-3 * points(directed, 6, 1), problem.geometry.widths)
         assert max(map(f, near)) <= f(top)
         few = Ascent(replace(problem, options=replace(DEFAULTS, newton=3)), problem.rows.R,
                      np.zeros((M, 0)), none, WEIGHTS, None, none)  # fmt: skip
-        assert few.state(few.maximize(near[0], 1e-13)).size < 1e-9  # by a Hessian that is right
+        assert few.maximize(near[0], 1e-13).size < 1e-9  # by a Hessian that is right
 
 
 @every_geometry

@@ -12,7 +12,7 @@ from eigengraphs.solvers.rules import (
     FreeLoadings,
     LoadingRule,
     Seen,
-    active_gram,
+    component_gram,
     objective_of,
     solve_loadings,
     stage_loadings,
@@ -128,7 +128,7 @@ class MaskedProjection(Projection):
 
 def gram(fit: Fit, *, hollow: bool) -> Array:
     """Return the inner products of the components, zero for those that are nothing, (d, d)."""
-    return active_gram(fit.H, fit.active, G=fit.G, hollow=hollow)
+    return component_gram(fit.H * fit.active, fit.G, hollow=hollow)
 
 
 def project(graphs: Any, fit: Fit, *, hollow: bool, Psi: Array | None = None) -> Projection:

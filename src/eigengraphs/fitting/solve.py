@@ -30,7 +30,7 @@ from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import component_gram, condition
-from eigengraphs.solvers.solution import Fit, Watcher, with_signs, with_signs_pair
+from eigengraphs.solvers.solution import Fit, Watcher, column_signs
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
@@ -268,11 +268,9 @@ def _find_in_moments(
 
 
 def _signed(fit: Fit) -> Fit:
-    """Return the fit with the sign of every component fixed."""
-    if fit.G is None:
-        return replace(fit, H=with_signs(fit.H))
-    H, G = with_signs_pair(fit.H, fit.G)
-    return replace(fit, H=H, G=G)
+    """Return the fit with the sign of every component fixed; both sides of one turn together."""
+    signs = column_signs(fit.H)
+    return replace(fit, H=fit.H * signs, G=None if fit.G is None else fit.G * signs)
 
 
 def _projected(plan: Plan, stack: GraphStack, search: Any, fit: Fit) -> Projection:

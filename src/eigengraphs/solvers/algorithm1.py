@@ -20,9 +20,9 @@ import numpy as np
 from scipy import linalg
 
 from eigengraphs.operators.protocol import Operator
-from eigengraphs.solvers.full_space import lanczos
+from eigengraphs.solvers.full_space import lanczos, top_of_rows
 from eigengraphs.solvers.options import DEFAULTS
-from eigengraphs.solvers.rules import active_gram, rounding_share, solve_loadings
+from eigengraphs.solvers.rules import component_gram, rounding_share, solve_loadings
 from eigengraphs.solvers.solution import Array, Fit, Progress, Stage, Start, Watcher
 
 __all__ = ["algorithm1"]
@@ -81,7 +81,7 @@ def algorithm1(
         for k, child in enumerate(seed.spawn(d)[len(stages) :], len(stages)):
             # Lines 11 and 12: all loadings by Gamma Lam^T = Psi (eq. 7), and new residuals.
             active = np.array([stage.stop_reason != "exhausted" for stage in stages], dtype=bool)
-            Lam = solve_loadings(active_gram(H, active), Psi)
+            Lam = solve_loadings(component_gram(H * active), Psi)
             R.H, R.Lam = H, Lam
             left = R.norm - float(weights @ np.einsum("ik,ik->i", Lam, Psi))
             start: Start | Array = init if isinstance(init, str) else "auto"
@@ -230,7 +230,7 @@ def _leave_saddle(R: _Residuals, at: _Point, tol: float, rng: np.random.Generato
         return Hq - at.h * (at.h @ Hq)
 
     q = rng.standard_normal(R.n)
-    values, vectors = lanczos(hessian, q - at.h * (at.h @ q), min(DEFAULTS.lanczos, R.n - 1))
+    values, vectors = lanczos(hessian, q - at.h * (at.h @ q), min(DEFAULTS.memory, R.n - 1))
     if not len(values):
         return None
     bend = float(values[-1])
@@ -259,12 +259,13 @@ def _starts(
         yield "random", _random_unit(R.n, rng)
     else:
         # Of a symmetric matrix, eigenvectors are singular vectors.
-        values, vectors = lanczos(R.mean, _random_unit(R.n, rng), 5 * DEFAULTS.lanczos)
+        values, vectors = lanczos(R.mean, _random_unit(R.n, rng), 5 * DEFAULTS.memory)
         top = int(np.argmax(np.abs(values)))
         svd = vectors[top]
         speaks = R.w.sum() * values[top] ** 2 > max(tol * left, R.noise)
         if init == "auto" or not speaks:
-            squares = _top_of_squares(R, rng)
+            Omega = rng.standard_normal((R.n, min(R.n, DEFAULTS.sketch)))
+            squares = top_of_rows(R.products(Omega), R.w, rng)
         if init == "auto" and speaks:
             both = np.column_stack([svd, squares])
             gains = R.w @ np.einsum("ibn,nb->ib", R.products(both), both) ** 2
@@ -272,23 +273,6 @@ def _starts(
         yield ("svd", svd) if speaks else ("squares", squares)
     for _ in range(n_init):
         yield "random", _random_unit(R.n, rng)
-
-
-def _top_of_squares(R: _Residuals, rng: np.random.Generator) -> Array:
-    """Return a top eigenvector (n,) of sum_i w_i R_i^2, as far as a start needs it.
-
-    By orthogonal iteration on sum_i w_i R_i V V^T R_i with V (n, b) itself in the middle, so that
-    a turn is one pass; on b vertices or fewer V V^T = I.
-    """
-    X: Array = rng.standard_normal((R.n, min(R.n, DEFAULTS.lanczos)))
-    for _ in range(DEFAULTS.lanczos):
-        V: Array = np.linalg.qr(X)[0]
-        P = R.products(V)
-        C = P @ V  # V^T R_i V, (m, b, b)
-        wC = R.w[:, None, None] * C
-        X = np.tensordot(P, wC, axes=([0, 1], [0, 1]))
-    top: Array = V @ linalg.eigh(np.tensordot(C, wC, axes=([0, 1], [0, 1])), driver="evd")[1][:, -1]
-    return top
 
 
 def _random_unit(n: int, rng: np.random.Generator) -> Array:

@@ -29,15 +29,13 @@ from eigengraphs.solvers.solution import Array
 from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
-    "CONCENTRATED", "Climb", "Core", "Entries", "State", "alike", "bend", "climb", "curvature",
-    "maximize", "outer", "pack", "pull", "put_down", "squared_norm", "turn", "unit",
-    "unpack", "weigh",
+    "CONCENTRATED", "Climb", "Core", "Entries", "State", "alone", "bend", "climb", "curvature",
+    "maximize", "outer", "pack", "pull", "squared_norm", "turn", "unit", "unpack", "weigh",
 ]  # fmt: skip
 
 announce_compiling()
 
 _EPS = float(np.finfo(np.float64).eps)
-_HALF = 0.7071067811865476  # off the diagonal, packed entries are sqrt(2) times those of a core
 CONCENTRATED = 0.5  # of u = sum_s h_s^2 g_s^2, 1 being a single vertex and 1/2 two
 _BEND, _BEND_WIDTH = 100.0, 0.005  # how steeply q turns upwards beyond, and how far that begins
 
@@ -96,14 +94,16 @@ class State(NamedTuple):
 # ---------------------------------------------------------------- the rule
 
 
-@njit(cache=True, nogil=True)
-def _alone(tau: float, lower: float, upper: float, penalty: float) -> tuple[float, float, float]:
-    """Return the best loading s of one component, the gain, and the derivative of s."""
-    over = abs(tau) - penalty
-    s = 0.0 if over <= 0.0 else (over if tau > 0.0 else -over)
-    inside = lower < s < upper and (s != 0.0 or penalty == 0.0)
-    s = min(max(s, lower), upper)
-    return s, abs(s) * (2.0 * over - abs(s)), 1.0 if inside else 0.0
+def alone(tau: Any, lower: float, upper: float, penalty: float) -> tuple[Any, Any, Any]:
+    """Return the best loading s of one component with forms ``tau``, the gain, and s'."""
+    over = np.abs(tau) - penalty
+    wanted = np.copysign(np.maximum(over, 0.0), tau)
+    inside = (lower < wanted) & (wanted < upper) & ((wanted != 0.0) | (penalty == 0.0))
+    s = np.minimum(np.maximum(wanted, lower), upper)
+    return s, np.abs(s) * (2.0 * over - np.abs(s)), 1.0 * inside
+
+
+_alone = njit(cache=True, nogil=True)(alone)
 
 
 # ---------------------------------------------------------------- the geometry
@@ -144,10 +144,10 @@ def pack(C: NDArray[Any], R: NDArray[Any]) -> None:
 @njit(cache=True, nogil=True)
 def unpack(z: NDArray[Any], s: int, C: NDArray[Any]) -> None:
     """Fill ``C`` (s, s) with the symmetric matrix that is packed in ``z`` (p,)."""
-    place = 0
+    place, half = 0, 1.0 / np.sqrt(2.0)
     for row in range(s):
         for column in range(row):
-            value = _HALF * z[place + column]
+            value = half * z[place + column]
             C[row, column] = value
             C[column, row] = value
         C[row, row] = z[place + row]
@@ -157,7 +157,7 @@ def unpack(z: NDArray[Any], s: int, C: NDArray[Any]) -> None:
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def pull(R: NDArray[Any], x: Array, s: int, t: int, U: Array) -> None:
     """Fill ``U`` (r, size) with u of every packed core: C_i y, or C_i z beside C_i^T y."""
-    off = _HALF * x
+    off = x / np.sqrt(2.0)  # off the diagonal, packed entries are sqrt(2) times those of a core
     for i in range(R.shape[0]):
         for row in range(s + t):
             U[i, row] = 0.0
@@ -188,20 +188,6 @@ def unit(x: Array, s: int) -> None:
         size = np.sqrt(square) if square > 0.0 else 1.0
         for row in range(first, last):
             x[row] /= size
-
-
-@njit(cache=True, nogil=True)
-def alike(X: Array, Y: Array, s: int, found: Array) -> None:
-    """Fill ``found`` (b, c) with the least |cosine| of any side of points (b, size), (c, size)."""
-    for i in range(len(X)):
-        for j in range(len(Y)):
-            found[i, j] = 1.0
-            for first, last in ((0, s), (s, X.shape[1])):
-                cosine = 0.0
-                for e in range(first, last):
-                    cosine += X[i, e] * Y[j, e]
-                if last > first:
-                    found[i, j] = min(found[i, j], abs(cosine))
 
 
 @njit(cache=True, nogil=True)
@@ -418,7 +404,7 @@ def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> N
     place = 0
     for row in range(core.s):
         for column in range(core.t if core.t else row + 1):
-            packed = 1.0 if core.t or column == row else 1.0 / _HALF
+            packed = 1.0 if core.t or column == row else np.sqrt(2.0)
             z[place] += share * packed * D[row, column]
             place += 1
 
@@ -557,17 +543,6 @@ def evaluate(core: Core, x: Array) -> State:
 
 
 @njit(cache=True, nogil=True)
-def put_down(core: Core, x: Array, r: Array, t: Array, a: Array, numbers: Array) -> None:
-    """Fill ``r`` (size,), ``t`` and ``a`` (r,), and f, theta, size and q, of :class:`State`."""
-    now = evaluate(core, x)
-    for e in range(len(r)):
-        r[e] = now.r[e]
-    for j in range(len(t)):
-        t[j], a[j] = now.t[j], now.a[j]
-    numbers[0], numbers[1], numbers[2], numbers[3] = now.f, now.theta, now.size, now.q[0]
-
-
-@njit(cache=True, nogil=True)
 def _minus_hessian(core: Core, x: Array, now: State) -> Array:
     """Return minus the Hessian of f over 2 c on the tangent space, (size, size).
 
@@ -672,7 +647,7 @@ def _solve_positive(K: Array, x: Array) -> bool:
 @njit(cache=True, nogil=True)
 def maximize(
     core: Core, x: Array, tol: float, n_newton: int, n_climb: int, n_turns: int, rough: float,
-    curved: float,
+    curved: float, r: Array, t: Array, a: Array, numbers: Array,
 ) -> None:  # fmt: skip
     """Take the point ``x``, in place, to a maximum by Newton's method.
 
@@ -690,6 +665,8 @@ def maximize(
         Step after which f is concave if it was before.
     curved
         Curvature, relative to theta, of a way up from a saddle point.
+    r, t, a, numbers
+        To fill with what :class:`State` has there: these, and f, theta, size and the first q.
     """
     size, now = len(x), evaluate(core, x)
     step, length, far = np.zeros(size), 1.0, 0.0
@@ -747,6 +724,11 @@ def maximize(
             n_climbs = 0
         else:
             break
+    for e in range(size):
+        r[e] = now.r[e]
+    for j in range(len(t)):
+        t[j], a[j] = now.t[j], now.a[j]
+    numbers[0], numbers[1], numbers[2], numbers[3] = now.f, now.theta, now.size, now.q[0]
 
 
 @njit(cache=True, nogil=True)

@@ -28,7 +28,7 @@ __all__ = [
 
 _ROW_BYTES = 2**21  # of products that are projected at a time
 _TYPED_SUM = 64  # terms of a sum that the type of the graphs may take before float64 does
-_CLEAR = 1e-4  # of a column: so much outside of the basis is at right angles to it after two sweeps
+_CLEAR = 1e-4  # of a column: so much outside of the basis is at right angles to it after a sweep
 
 
 class Basis:
@@ -94,7 +94,8 @@ class Basis:
 
         ``Psi`` (m, k) holds those with the frozen ones, and ``T`` is (k + d, d).
         """
-        raise NotImplementedError
+        forms = np.hstack([Psi, np.asarray(self.forms(X))])
+        return self.combine(self._weights[:, None] * (forms @ T), X)
 
 
 class CoreBasis(Basis):
@@ -168,10 +169,6 @@ class CoreBasis(Basis):
         for parts, mine in zip(self._parts[::-1], points[::-1], strict=True):
             found.append(_combined(parts, W, mine))
         return tuple(found)
-
-    def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
-        """Return sums over graphs with weights that are linear in their forms."""
-        return self.combine(self._weights[:, None] * (np.hstack([Psi, self.forms(X)]) @ T), X)
 
 
 class MomentBasis(Basis):
@@ -521,13 +518,12 @@ def grow(basis: Basis, r: Sides, points: list[Array], width: int) -> tuple[list[
     if not any(side.shape[1] for side in new):
         return points, False
     basis.append(new)
-    padded = [
-        np.hstack([
-            np.pad(part, ((0, 0), (0, side.shape[1])))
-            for part, side in zip(sides_of(X, widths), new, strict=True)
-        ])
-        for X in points
-    ]  # fmt: skip
+    padded = []
+    for X in points:
+        padded.append(np.zeros((len(X), basis.geometry.size)))
+        both = sides_of(padded[-1], basis.geometry.widths), sides_of(X, widths)
+        for longer, part in zip(*both, strict=True):
+            longer[:, : part.shape[1]] = part
     return padded, True
 
 
@@ -535,7 +531,7 @@ def orthonormal(columns: Array, V: Array) -> Array:
     """Return an orthonormal basis of what ``columns`` have outside of span V."""
     sizes = np.sqrt(np.einsum("sk,sk->k", columns, columns))
     B = np.array(columns.T, order="C")  # orthonormal up to ``kept``, where those before were
-    for _ in range(2 if V.shape[1] else 0):
+    if V.shape[1]:
         B -= (B @ V) @ V.T
     kept = 0
     # One after the other: QR with pivoting would let rounding choose among equals, and without

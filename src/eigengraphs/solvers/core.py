@@ -35,7 +35,6 @@ __all__ = [
 
 _EPS = float(np.finfo(np.float64).eps)
 MANY = 4  # times p: so many graphs are summed up in their second moment
-_DEPENDENT = 1e-13  # of a component is new: less is rounding
 
 
 # ---------------------------------------------------------------- rows that stand for graphs
@@ -92,6 +91,7 @@ def root_of_moment(M: Array) -> Array:
 class State(NamedTuple):
     """f at a point."""
 
+    x: Array  # (size,)
     f: float
     theta: float  # sum_i w_i s_i tau_i
     size: float  # ||r|| / theta
@@ -155,19 +155,18 @@ class Ascent:
 
     def state(self, x: Array) -> State:
         """Return f and its gradient at a point (size,)."""
-        r, t, a, numbers = (np.empty(size) for size in (len(x), *self.core.w.shape * 2, 4))
-        ascent.put_down(self.core, np.ascontiguousarray(x), r, t, a, numbers)
-        f, theta, size, q = numbers.tolist()
-        return State(f, theta, size, q, r, t, a)
+        return self.maximize(x, 0.0, 0)
 
-    def maximize(self, x: Array, tol: float) -> Array:
-        """Go from a point to a maximum, to a relative gradient of ``tol``; return where that is."""
-        options, x = self._options, np.array(x, order="C")
+    def maximize(self, x: Array, tol: float, n_newton: int | None = None) -> State:
+        """Go from a point to a maximum, to a relative gradient of ``tol``; return what is there."""
+        options, x, count = self._options, np.array(x, order="C"), len(self.core.w)
+        r, t, a, numbers = np.empty(len(x)), np.empty(count), np.empty(count), np.empty(4)
         ascent.maximize(
-            self.core, x, tol, options.newton, options.climb, options.turns, options.rough,
-            options.curved,
+            self.core, x, tol, options.newton if n_newton is None else n_newton, options.climb,
+            options.turns, options.rough, options.curved, r, t, a, numbers,
         )  # fmt: skip
-        return x
+        f, theta, size, q = numbers.tolist()
+        return State(x, f, theta, size, q, r, t, a)
 
 
 # ---------------------------------------------------------------- all components
@@ -352,7 +351,7 @@ class Search:
 
     warm: Array  # (b, size) points to start from
     in_order: bool  # component k starts from warm[k]; otherwise from the best that are left
-    by_mean: bool = False  # and from the spectrum of the mean
+    by_mean: bool = False  # starts beside: from the spectrum of the mean
     random: Array | None = None  # (d, b, size) and from these, for each component
     n_fixed: int = 0  # the first so many components are those of warm, as they are
     n_stayed: int = 0  # and so many start from the best that is left alone
@@ -392,9 +391,8 @@ class CoreFit:
 
 def alike(X: Array, Y: Array, s: int) -> Array:
     """Return how alike points (b, size) and (c, size) are: the least |cosine| of a side, (b, c)."""
-    found = np.empty((len(X), len(Y)))
-    ascent.alike(np.ascontiguousarray(X), np.ascontiguousarray(Y), s, found)
-    return found
+    left, right = np.abs(X[:, :s] @ Y[:, :s].T), np.abs(X[:, s:] @ Y[:, s:].T)
+    return np.minimum(left, right) if X.shape[1] > s else left
 
 
 def solve_core(problem: CoreProblem, d: int, search: Search, tol: Array) -> CoreFit:
@@ -421,9 +419,10 @@ class _Greedy:
         self._Lam = problem.rule.solve(problem.Gamma, rows.Psi)
         # For linear loadings, combinations B (k', k) of the components that are orthonormal, B E.
         self._B, self._BE, self._n_known = np.zeros((most, most)), np.empty((most, p)), 0
+        self._dependent = 10 * most * _EPS  # of a component is new: less is rounding
         if self._linear and k:
             values, vectors = np.linalg.eigh(problem.Gamma)
-            keep = values > _DEPENDENT * values[-1]
+            keep = values > self._dependent * values[-1]
             self._n_known = int(keep.sum())
             self._B[: self._n_known, :k] = (vectors[:, keep] / np.sqrt(values[keep])).T
             self._BE[: self._n_known] = self._B[: self._n_known, :k] @ problem.images
@@ -472,18 +471,18 @@ class _Greedy:
             for Lam, costs in beside:
                 left = problem.metric.left_of(rows.R, Lam, self._images[:n])
                 here = Ascent(problem, *left, rows.weights, costs, known)
-                x, now, agreement[k] = self._next(k, here)
+                now, agreement[k] = self._next(k, here)
                 given_up = 0.0 if costs is None else float(rows.weights @ costs)
                 # What a graph gives up is a difference, of which more than of squares is rounding.
                 if now.f > floor + 100 * size * _EPS * given_up:
                     break
             if now.f <= floor:
                 break
-            X[k], gains[k], stationarity[k] = x, now.f, now.size
-            free = self._untaken(x, k)
+            X[k], gains[k], stationarity[k] = now.x, now.f, now.size
+            free = self._untaken(now.x, k)
             self._pool, self._pool_Z = self._pool[free], self._pool_Z[free]
             self._pool_Psi = self._pool_Psi[free]
-            self._add(x, now, Lam)
+            self._add(now, Lam)
         n = self._k
         return CoreFit(
             X, gains, stationarity, agreement, self._Psi[:, :n], self._Gamma[..., :n, :n],
@@ -512,10 +511,10 @@ class _Greedy:
         z: Array = Z[0]
         return z
 
-    def _add(self, x: Array, now: State, Lam: Array) -> None:
-        """Take the component ``x`` that was found beside loadings ``Lam``."""
+    def _add(self, now: State, Lam: Array) -> None:
+        """Take the component that was found beside loadings ``Lam``."""
         problem, n = self._problem, self._k
-        z, mean = self._put(x), problem.rows.mean
+        z, mean = self._put(now.x), problem.rows.mean
         self._Psi[:, n] = now.t + (Lam * self._Gamma[..., n, :n]).sum(axis=1)
         if mean is not None:
             self._mean_forms[n] = mean[: len(z)] @ z
@@ -524,7 +523,7 @@ class _Greedy:
             overlaps, j = self._BE[: self._n_known] @ z, self._n_known
             to_form = np.append(-overlaps @ self._B[:j, :n], 1.0)
             new = self._Gamma[n, n] - overlaps @ overlaps
-            if new > _DEPENDENT:
+            if new > self._dependent:
                 self._B[j, : n + 1] = to_form / np.sqrt(new)
                 self._BE[j] = self._B[j, : n + 1] @ self._images[: n + 1]
                 self._n_known += 1
@@ -561,11 +560,11 @@ class _Greedy:
         left: NDArray[np.bool_] = (near < self._problem.options.same) & (near < near.max())
         return left
 
-    def _next(self, k: int, here: Ascent) -> tuple[Array, State, float]:
-        """Return component k, the state there, and the share of the starts that agree on it."""
+    def _next(self, k: int, here: Ascent) -> tuple[State, float]:
+        """Return component k, and the share of the starts that agree on it."""
         search, options, tol = self._search, self._problem.options, float(self._tol[k])
         if k < search.n_fixed:
-            return self._pool[0], here.state(self._pool[0]), np.nan
+            return here.state(self._pool[0]), np.nan
         warm, agreement = self._pool[:1], np.nan
         wide = search.wide and not (k < search.n_stayed and len(self._pool))
         if not search.in_order and len(self._pool) > 1:
@@ -576,21 +575,19 @@ class _Greedy:
                 # The best that is left, and the first, which had the place before: both climb,
                 # lest they change places round after round.
                 both = np.vstack([warm, self._pool[:1]])
-                warm = np.array([here.maximize(x, max(tol, options.rough)) for x in both])
+                warm = np.array([here.maximize(x, max(tol, options.rough)).x for x in both])
         starts = self._further(k, here) if wide else self._pool[:0]
         if len(starts) == 0 and len(warm) == 0:
             starts = self._elsewhere()
         if len(starts):
             warm, agreement = self._explored(warm, starts, here)
-        x = here.maximize(self._best(warm, here), tol)
-        now = here.state(x)
+        now = here.maximize(self._best(warm, here), tol)
         if now.f <= self._problem.floor:
             # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
             # from almost anywhere else.
             others, f = here.climb(self._elsewhere(), options.climb, Climb.EAGER)
-            x = here.maximize(others[np.argmax(f)], tol)
-            now = here.state(x)
-        return x, now, agreement
+            now = here.maximize(others[np.argmax(f)], tol)
+        return now, agreement
 
     def _elsewhere(self) -> Array:
         """Return a few points that have nothing to do with the graphs, (4, size)."""
@@ -661,5 +658,5 @@ class _Greedy:
         if len(warm) and not near[0, finalists].any():
             finalists.append(0)  # so that more starts never find less
         agree = near[:n_plain, finalists[0]][f[:n_plain] > 1e-6 * f.max()]
-        ends = np.array([here.maximize(x, options.rough) for x in climbed[finalists]])
+        ends = np.array([here.maximize(x, options.rough).x for x in climbed[finalists]])
         return ends, float(agree.mean()) if len(agree) > 1 else np.nan

@@ -40,16 +40,10 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.refine import Refined, lbfgs
-from eigengraphs.solvers.rules import (
-    LoadingRule,
-    Seen,
-    condition,
-    rounding_share,
-    stage_loadings,
-)
+from eigengraphs.solvers.rules import LoadingRule, Seen, condition, rounding_share, stage_loadings
 from eigengraphs.solvers.solution import Array, Fit, Progress, Sides, Stage, Start, Watcher
 
-__all__ = ["MeanGraphs", "full_space", "lanczos", "refine_observed"]
+__all__ = ["MeanGraphs", "full_space", "lanczos", "refine_observed", "top_of_rows"]
 
 _HOPE = 10.0  # a climb with relative gradient g may still get 1 + 10 g times as high
 _EPS = float(np.finfo(np.float64).eps)
@@ -151,18 +145,20 @@ class _Residuals:
     def squares(self, rng: np.random.Generator) -> Array:
         """Return about the top eigenvector of sum_i w_i R_i R_i^T, and what goes with it."""
         sides, n = self.shape
-        root = np.sqrt(self._weights)[:, None]
-
-        def top(Y: Array) -> Array:  # of the rows of some vectors of each graph, (m, b, n)
-            rows = (root[:, :, None] * Y).reshape(-1, n)
-            v0 = rng.standard_normal((n,))
-            found: Array = lanczos(lambda v: rows.T @ (rows @ v), v0, DEFAULTS.lanczos)[1][-1]
-            return found
-
-        h = top(self.multiply(rng.standard_normal((sides, n, min(n, DEFAULTS.sketch))))[0])
+        h = top_of_rows(self.multiply(rng.standard_normal((sides, n, min(n, DEFAULTS.sketch))))[0],
+                        self._weights, rng)  # fmt: skip
         if sides == 1:
             return h[None]
-        return np.array([h, top(self.multiply(np.array([h, h])[:, :, None])[1])])
+        both = self.multiply(np.array([h, h])[:, :, None])
+        return np.array([h, top_of_rows(both[1], self._weights, rng)])
+
+
+def top_of_rows(Y: Array, weights: Array, rng: np.random.Generator) -> Array:
+    """Return about the main direction (n,) of some rows of each graph, (m, b, n)."""
+    rows = (np.sqrt(weights)[:, None, None] * Y).reshape(-1, Y.shape[2])
+    v0 = rng.standard_normal((Y.shape[2],))
+    top: Array = lanczos(lambda v: rows.T @ (rows @ v), v0, DEFAULTS.memory)[1][-1]
+    return top
 
 
 def lanczos(multiply: Callable[[Array], Array], v: Array, n_steps: int) -> tuple[Array, Array]:
@@ -453,7 +449,7 @@ def _way_up(
         return _tangent((ahead - behind) / (2 * step), X).ravel()
 
     start = _tangent(rng.standard_normal(X.shape), X).ravel()
-    values, vectors = lanczos(hessian, start, min(DEFAULTS.lanczos, X.size - len(X)))
+    values, vectors = lanczos(hessian, start, min(DEFAULTS.memory, X.size - len(X)))
     if not len(values) or values[-1] <= DEFAULTS.curved * place.theta:
         return None
     P = vectors[-1].reshape(X.shape)
@@ -554,11 +550,11 @@ class _Search:
         """Return about the top singular value of the mean residual, and its vectors."""
         mean, v0 = self._residuals.mean(), self._anywhere()[0]
         if self._residuals.shape[0] == 1:
-            values, vectors = lanczos(mean.matvec, v0, DEFAULTS.lanczos)
+            values, vectors = lanczos(mean.matvec, v0, DEFAULTS.memory)
             size = values if self._loss.rule.nonnegative else np.abs(values)
             top = int(np.argmax(size))
             return float(size[top]), vectors[top][None]
-        g = lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, DEFAULTS.lanczos)[1][-1]
+        g = lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, DEFAULTS.memory)[1][-1]
         h = mean.matvec(g)
         value = _norm(h)
         return value, np.array([h / value if value > 0 else v0, g])
@@ -636,7 +632,7 @@ def full_space(
         Gammas = graphs.grams(*S[:, :, :on])
         seen = Seen(metric.gram(tuple(S[:, :, :on])), observed)
         Lam = stage_loadings(rule, Gammas, Psi[:, :on], seen)[-1]
-        for k in range(len(stages), d):
+        for k, own in enumerate(seed.spawn(d)[len(stages) :], len(stages)):
             start: Start | Array = given[:, :, k] if k < given.shape[2] else "auto"
             start = init if isinstance(init, str) else start
             stage, X = Stage(0, "exhausted", 0.0, 0.0, "none"), None
@@ -645,7 +641,7 @@ def full_space(
                 for beside, costs in rule.beside(Gammas, Psi, Lam, seen):
                     residuals = _Residuals(graphs, S, beside, weights, n_passes)
                     loss = _Loss(rule, weights, floors, metric.hollow, costs)
-                    rng = np.random.default_rng(_child(seed, k))
+                    rng = np.random.default_rng(own)
                     best, agreement = _Search(residuals, loss, job, k, rng).run(start, left)
                     n_passes = residuals.n_passes
                     # What a graph gives up is a difference, more of which is rounding.
@@ -659,7 +655,7 @@ def full_space(
                         )  # fmt: skip
                         break
             if X is None:
-                X = _unit(np.random.default_rng(_child(seed, k)).standard_normal((sides, n)))
+                X = _unit(np.random.default_rng(own).standard_normal((sides, n)))
                 psi = graphs.forms(*X[:, :, None])[:, 0]
                 n_passes += 1
                 S = np.concatenate([S, X[:, :, None]], axis=2)
@@ -682,11 +678,6 @@ def full_space(
         interrupted = True
     H, G = S[0, :, : len(stages)], S[1, :, : len(stages)] if sides == 2 else None
     return Fit(H, Psi[:, : len(stages)], tuple(stages), n_passes, interrupted=interrupted, G=G)
-
-
-def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
-    """Return the source of what component k draws, whatever was drawn before."""
-    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, k))
 
 
 # ---------------------------------------------------------------- all components together

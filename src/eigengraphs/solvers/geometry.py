@@ -13,8 +13,6 @@ alone. What a climb and Newton's method ask of a geometry is compiled, in :mod:`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,17 +25,27 @@ __all__ = ["Geometry", "Pair", "Symmetric", "geometry_of", "sides_of", "unit_poi
 
 
 class Geometry:
-    """Components in a basis of given width on each side."""
+    """Components in a basis of given width on each side.
 
-    @cached_property
-    def widths(self) -> tuple[int, ...]:
-        """Columns of the basis on each side."""
-        raise NotImplementedError
+    Attributes
+    ----------
+    widths
+        Columns of the basis on each side.
+    size
+        Coordinates of a point: those of the left, then those of the right.
+    n_sides
+        Unit vectors of a point.
+    c
+        The gradient of a form over u.
+    n_entries
+        Numbers of a packed core.
+    """
 
-    @cached_property
-    def n_entries(self) -> int:
-        """Numbers of a packed core."""
-        raise NotImplementedError
+    n_entries: int
+
+    def __init__(self, *widths: int) -> None:
+        self.widths, self.size, self.n_sides = widths, sum(widths), len(widths)
+        self.c = 2.0 / self.n_sides
 
     def pack(self, C: NDArray[Any]) -> NDArray[Any]:
         """Return cores (..., s, t) as vectors (..., p) with the same inner products."""
@@ -55,21 +63,6 @@ class Geometry:
         """Return a start, (1, size), from the sum of squares of packed cores (r, p)."""
         raise NotImplementedError
 
-    @property
-    def n_sides(self) -> int:
-        """Unit vectors of a point."""
-        return len(self.widths)
-
-    @cached_property
-    def c(self) -> float:
-        """The gradient of a form over u."""
-        return 2.0 / self.n_sides
-
-    @cached_property
-    def size(self) -> int:
-        """Coordinates of a point: those of the left, then those of the right."""
-        return sum(self.widths)
-
     def outer(self, X: Array) -> Array:
         """Return the packed components, (b, p), of points ``X`` (b, size)."""
         Z = np.empty((len(X), self.n_entries))
@@ -83,37 +76,25 @@ class Geometry:
         return U
 
 
-@dataclass(frozen=True)
 class Symmetric(Geometry):
-    """Components h h^T, in one basis of ``s`` columns."""
+    """Components h h^T, in one basis of ``s`` columns; a core is packed as its lower triangle."""
 
-    s: int
-
-    @cached_property
-    def widths(self) -> tuple[int, ...]:
-        """Columns of the basis."""
-        return (self.s,)
-
-    @cached_property
-    def n_entries(self) -> int:
-        """Numbers of a packed core: its lower triangle, row by row."""
-        return self.s * (self.s + 1) // 2
+    def __init__(self, s: int) -> None:
+        super().__init__(s)
+        self.n_entries = s * (s + 1) // 2
 
     def pack(self, C: NDArray[Any]) -> NDArray[Any]:
-        """Return lower triangles, off the diagonal times sqrt(2), (..., p)."""
+        """Return lower triangles, row by row and off the diagonal times sqrt(2), (..., p)."""
         R = np.empty((*C.shape[:-2], self.n_entries), C.dtype)
-        pack(C.reshape(-1, self.s, self.s), R.reshape(-1, self.n_entries))
+        pack(C.reshape(-1, *C.shape[-2:]), R.reshape(-1, self.n_entries))
         return R
 
     def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return symmetric matrices, (..., s, s)."""
-        C = np.empty((*Z.shape[:-1], self.s, self.s))
-        for z, matrix in zip(
-            np.ascontiguousarray(Z, dtype=np.float64).reshape(-1, self.n_entries),
-            C.reshape(-1, self.s, self.s),
-            strict=True,
-        ):
-            unpack(z, self.s, matrix)
+        C = np.empty((*Z.shape[:-1], self.size, self.size))
+        flat = np.ascontiguousarray(Z, dtype=np.float64).reshape(-1, self.n_entries)
+        for z, matrix in zip(flat, C.reshape(-1, self.size, self.size), strict=True):
+            unpack(z, self.size, matrix)
         return C
 
     def of_mean(self, mean: Array) -> Array:
@@ -122,34 +103,24 @@ class Symmetric(Geometry):
 
     def of_squares(self, R: Array) -> Array:
         """Return the top eigenvector of sum_i C_i^2, (1, s)."""
-        flat = self.unpack(R).reshape(-1, self.s)
+        flat = self.unpack(R).reshape(-1, self.size)
         return np.linalg.eigh(flat.T @ flat)[1][:, -1:].T
 
 
-@dataclass(frozen=True)
 class Pair(Geometry):
-    """Components h g^T, in a basis of ``s`` columns on the left and one of ``t`` on the right."""
+    """Components h g^T, in bases of ``s`` columns on the left and ``t`` on the right."""
 
-    s: int
-    t: int
-
-    @cached_property
-    def widths(self) -> tuple[int, ...]:
-        """Columns of the basis on each side."""
-        return (self.s, self.t)
-
-    @cached_property
-    def n_entries(self) -> int:
-        """Numbers of a packed core: all of them, row by row."""
-        return self.s * self.t
+    def __init__(self, s: int, t: int) -> None:
+        super().__init__(s, t)
+        self.n_entries = s * t
 
     def pack(self, C: NDArray[Any]) -> NDArray[Any]:
-        """Return all entries, (..., p)."""
-        return C.reshape(*C.shape[:-2], self.s * self.t)
+        """Return all entries, row by row, (..., p)."""
+        return C.reshape(*C.shape[:-2], self.n_entries)
 
     def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return matrices, (..., s, t)."""
-        return Z.reshape(*Z.shape[:-1], self.s, self.t)
+        return Z.reshape(*Z.shape[:-1], *self.widths)
 
     def of_mean(self, mean: Array) -> Array:
         """Return the top singular pair of the mean, (1, s + t)."""
@@ -159,7 +130,7 @@ class Pair(Geometry):
     def of_squares(self, R: Array) -> Array:
         """Return the top of sum_i C_i C_i^T, and what explains most beside it, (1, s + t)."""
         C = self.unpack(R)
-        flat = C.transpose(1, 0, 2).reshape(self.s, -1)
+        flat = C.transpose(1, 0, 2).reshape(self.widths[0], -1)
         y = np.linalg.eigh(flat @ flat.T)[1][:, -1]
         rows = np.einsum("s,rst->rt", y, C)
         return np.concatenate([y, np.linalg.eigh(rows.T @ rows)[1][:, -1]])[None]

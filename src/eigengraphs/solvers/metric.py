@@ -13,7 +13,7 @@ vertex with its star stops.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,37 +32,38 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Metric(Protocol):
-    """An inner product of matrices on n vertices."""
+class Metric:
+    """An inner product of matrices on n vertices; here one of plain entries, for all graphs."""
 
-    @property
-    def hollow(self) -> bool:
-        """Whether pairs s = t take no part."""
-        ...
+    hollow: bool
+    """Whether pairs s = t take no part."""
+    degrees: Sides | None
+    """Degrees D_i, (w, n) for each side, where every graph has inner products of its own."""
 
     def gram(self, sides: Sides) -> Array:
         """Return Gamma of components with sides (n, d), (d, d); of each row, (r, d, d)."""
-        ...
+        return component_gram(sides[0], sides[-1], hollow=self.hollow)
 
     def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
         """Return images of components with sides (n, k), in the span of the bases or not."""
-        ...
+        points = [V.T @ side for V, side in zip(bases, sides, strict=True)]
+        E = geometry.outer(np.concatenate(points).T)
+        if self.hollow:
+            for k, on in enumerate((sides[0] * sides[-1]).T):
+                E[k] -= geometry.pack(bases[0].T @ (on[:, None] * bases[-1]))
+        return E
 
     def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides) -> InBasis:
         """Return the metric in bases, (n, s) for each side.
 
         ``cores`` (w, s, s) for each side are V^T D_i V where the metric has ``degrees``.
         """
-        ...
-
-    @property
-    def degrees(self) -> Sides | None:
-        """Degrees D_i, (w, n) for each side, where every graph has inner products of its own."""
-        ...
+        raise NotImplementedError
 
     def on(self, rows: NDArray[np.bool_]) -> Metric:
         """Return the metric of some of the rows."""
-        ...
+        del rows
+        return self
 
     def take_off(self, r: Sides, known: Sides, N: Any, sides: Sides, own: Any) -> Sides:
         """Return gradients in full space from sum_i W_ik A_i g_k, (n, d) for each side.
@@ -80,32 +81,20 @@ class Metric(Protocol):
         own : (d,)
             sum_i W_ik lam_ik with its own; both as :meth:`core.InBasis.pulls` returns them.
         """
-        ...
+        found, slopes = [], bent_slopes(*sides) if self.hollow else sides
+        for j, (mine, slope) in enumerate(zip(sides, slopes, strict=True)):
+            other = sides[-1 - j]
+            gradient = r[j] - known[j] @ (N.T * (known[-1 - j].T @ other)) - own * slope
+            if self.hollow:  # the diagonal is given back
+                gradient += (known[0] * known[-1]) @ N.T * other
+            found.append(_tangent(gradient, mine))
+        return tuple(found)
 
 
-class _Common:
-    """A metric that is one for all graphs."""
-
-    degrees: None = None
-
-    def on(self, rows: NDArray[np.bool_]) -> Self:
-        """Return the same."""
-        del rows
-        return self
-
-
-class AllEntries(_Common):
+class AllEntries(Metric):
     """Every entry counts alike: q = 1."""
 
-    hollow = False
-
-    def gram(self, sides: Sides) -> Array:
-        """Return (h_j . h_k)^2, or (h_j . h_k)(g_j . g_k)."""
-        return component_gram(sides[0], sides[-1])
-
-    def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
-        """Return V^T S_j V, packed, (k, p)."""
-        return np.asarray(geometry.outer(_in_bases(bases, sides)))
+    hollow, degrees = False, None
 
     def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides = ()) -> InBasis:
         """Return the metric of orthonormal bases, which is the same there."""
@@ -113,31 +102,11 @@ class AllEntries(_Common):
         none = np.zeros((0, 0))
         return InBasis(geometry, Entries.ALL, none, none)
 
-    def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, own: Array) -> Sides:
-        """Return r less N_kj S_j g_k and own_k h_k, tangent to the spheres."""
-        found = []
-        for j, mine in enumerate(sides):
-            other = sides[-1 - j]
-            taken = N.T * (known[-1 - j].T @ other)
-            found.append(_tangent(r[j] - known[j] @ taken - own * mine, mine))
-        return tuple(found)
 
-
-class OffDiagonal(_Common):
+class OffDiagonal(Metric):
     """Pairs of different vertices count: q = 1 - sum_s h_s^2 g_s^2, bent."""
 
-    hollow = True
-
-    def gram(self, sides: Sides) -> Array:
-        """Return the inner products without the pairs s = t."""
-        return component_gram(sides[0], sides[-1], hollow=True)
-
-    def known(self, geometry: Geometry, bases: Sides, sides: Sides) -> Array:
-        """Return V^T S_j V without its diagonal, packed, (k, p)."""
-        E = geometry.outer(_in_bases(bases, sides))
-        for k, on in enumerate((sides[0] * sides[-1]).T):
-            E[k] -= geometry.pack(bases[0].T @ (on[:, None] * bases[-1]))
-        return E
+    hollow, degrees = True, None
 
     def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides = ()) -> InBasis:
         """Return the metric in bases, where q depends on h = V y."""
@@ -145,21 +114,9 @@ class OffDiagonal(_Common):
         left, right = (np.ascontiguousarray(V) for V in (bases[0], bases[-1]))
         return InBasis(geometry, Entries.OFF_DIAGONAL, left, right)
 
-    def take_off(self, r: Sides, known: Sides, N: Array, sides: Sides, own: Array) -> Sides:
-        """Return gradients as for all entries, with what the diagonal gives back."""
-        back = (known[0] * known[-1]) @ N.T
-        slopes = bent_slopes(*sides)
-        found = []
-        for j, mine in enumerate(sides):
-            other = sides[-1 - j]
-            taken = N.T * (known[-1 - j].T @ other)
-            gradient = r[j] - known[j] @ taken + back * other - own * slopes[j]
-            found.append(_tangent(gradient, mine))
-        return tuple(found)
-
 
 @dataclass(frozen=True)
-class ByDegrees:
+class ByDegrees(Metric):
     """Entries count by the degrees of each graph: <S, T>_i = <D_i S E_i, T>.
 
     So Gamma_i[j, k] = (h_j^T D_i h_k)(g_j^T E_i g_k). Rows are graphs, or groups that share their
@@ -268,11 +225,6 @@ def bent_pushes(*sides: Array) -> list[Array]:
     curvature = bend((h**2 * g**2).sum(axis=0))[2]
     size = np.sqrt((4 if len(sides) == 1 else 2) * curvature)
     return [size * mine * other**2 for mine, other in ((h, g), (g, h))[: len(sides)]]
-
-
-def _in_bases(bases: Sides, sides: Sides) -> Array:
-    """Return V^T h of every component, its sides one behind the other, (d, size)."""
-    return np.concatenate([V.T @ side for V, side in zip(bases, sides, strict=True)]).T
 
 
 def _tangent(r: Array, side: Array) -> Array:

@@ -69,10 +69,9 @@ class SolverOptions:
     """Curvature, relative to the objective, of a way up from a saddle point."""
 
     # ------------------------------------------------------------ full space and refinement
-    lanczos: int = 10
-    """Lanczos steps, one pass each: a saddle point that matters shows in fewer."""
     memory: int = 10
-    """Steps that L-BFGS learns curvature from."""
+    """Steps that L-BFGS learns curvature from, and steps of Lanczos, one pass each: a saddle point
+    that matters shows in fewer."""
     fades: float = 1e-2
     """Of the share that a graph observes: seeing less of a component, it has less to say."""
     max_condition: float = 1e4

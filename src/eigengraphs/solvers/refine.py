@@ -28,13 +28,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg
 
-from eigengraphs.solvers.basis import (
-    CoreBasis,
-    basis_width,
-    grow,
-    orthonormal,
-    whole_pays,
-)
+from eigengraphs.solvers.basis import CoreBasis, basis_width, grow, orthonormal, whole_pays
 from eigengraphs.solvers.geometry import Geometry, geometry_of, sides_of, unit_points
 from eigengraphs.solvers.metric import AllEntries, Metric, bent_norm, bent_pushes
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
@@ -49,9 +43,7 @@ from eigengraphs.solvers.solution import Array, Progress, Sides, Watcher
 
 __all__ = ["Refined", "lbfgs", "refine"]
 
-_CORE = 0.1  # of the last gradient: how exactly the core is solved
 _WAY = 4.0  # from where the bending begins to the bound
-_STRENGTH = 0.01  # of the graphs' squared norm: a hundred times what is to be gained beyond
 _DAMPING = 0.01  # of the curvature of each component alone
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -222,7 +214,7 @@ class _Rounds:
         size, options = float(self._sizes.max()), self._options
         self._since = 0 if size < 0.9 * self._best else self._since + 1
         self._best = min(size, self._best)
-        self._core_tol = max(0.0 if self._basis.is_everything else _CORE * size, 0.3 * self._tol)
+        self._core_tol = max(0.0 if self._basis.is_everything else 0.1 * size, 0.3 * self._tol)
         # A little below: whoever takes the gradient again, in another order, finds it below tol.
         if size <= (0.9 if self._n_iter else 1.0) * self._tol and self._settled:
             return "stationary"
@@ -336,7 +328,7 @@ class _Bend:
         # ||Gamma|| over the least eigenvalue: sqrt(d) for orthonormal components.
         self.begin = max(max_condition / _WAY, 2 * np.sqrt(len(Gamma)))
         self.end = max(_WAY * self.begin, 1.01 * self._ratio(Gamma))  # beyond it is infinite
-        self.strength = _STRENGTH * total
+        self.strength = 0.01 * total  # a hundred times what is to be gained beyond the usual bound
 
     def __call__(self, Gamma: Array) -> tuple[float, Array]:
         """Return its value, infinite out of bounds, and its gradient (d, d)."""
@@ -407,42 +399,38 @@ class _Problem:
         if not np.isfinite(bent):
             return _Point(X, bent, push, D, D, Gamma, push)
         Psi = self._R @ self.geometry.outer(X).T
+        images, Gammas = Gamma, Gamma
         if not self._in_basis.common:
-            return self._by_degrees(X, sides, Psi, Gamma, bent, D)
-        Lam = self._rule.solve(Gamma, Psi)
+            images, Gammas = self._in_basis.images_and_gram(X)
+        Lam = self._rule.solve(Gammas, Psi)
         weighted = self._weights[:, None] * Lam
         M = weighted.T @ Lam
-        value = float(self._weights @ self._rule.changes(Gamma, Psi, Lam)) + bent
+        value = float(self._weights @ self._rule.changes(Gammas, Psi, Lam)) + bent
+        S = weighted.T @ self._R  # sum_i w_i Lam_ik C_i
+        u = np.vstack([self.geometry.pull(S[k : k + 1], X[k]) for k in range(len(X))])
+        if not self._in_basis.common:
+            pulls = self._in_basis.pulls(X, images, weighted.T, self._met(Gammas, Lam))
+            u = self._in_basis.take_off(u, images, *pulls)
+            r = np.concatenate(_gradient(AllEntries(), self._sides(u), sides, D)).T
+            return _Point(X, value, r, M, D, Gamma, push, pulls)
         if self._rule.penalty:  # as lengths change
             lengths = np.sqrt(np.diagonal(Gamma))
             D = D + np.diag(self._rule.penalty * np.abs(weighted).sum(axis=0) / lengths)
-        S = weighted.T @ self._R  # sum_i w_i Lam_ik C_i
-        u = np.vstack([self.geometry.pull(S[k : k + 1], X[k]) for k in range(len(X))])
-        r = _gradient(self._metric, self._sides(u), sides, M + D)
+        gradient = _gradient(self._metric, self._sides(u), sides, M + D)
         if not self._metric.hollow:
-            return _Point(X, value, np.concatenate(r).T, M, D, Gamma, push)
+            return _Point(X, value, np.concatenate(gradient).T, M, D, Gamma, push)
         push = _tangent(X, self._basis.points(tuple(bent_pushes(*sides))), self.geometry)
-        return _Point(X, value, self._basis.points(r), M, D, Gamma, push)
+        return _Point(X, value, self._basis.points(gradient), M, D, Gamma, push)
 
-    def _by_degrees(
-        self, X: Array, sides: Sides, Psi: Array, Gamma: Array, bent: float, D: Array
-    ) -> _Point:
-        """Return the same where every graph has inner products of its own."""
-        images, Gammas = self._in_basis.images_and_gram(X)
-        Lam, d = self._rule.solve(Gammas, Psi), len(X)
-        weighted = self._weights[:, None] * Lam
-        value = float(self._weights @ self._rule.changes(Gammas, Psi, Lam)) + bent
+    def _met(self, Gammas: Array, Lam: Array) -> Array:
+        """Return the loadings that each component meets, (d, r, d)."""
+        d = Lam.shape[1]
         met = np.repeat(Lam[None], d, axis=0)
         if self._rule.penalty:  # it pulls as a larger loading would, along the component itself
             lengths = np.sqrt(np.diagonal(Gammas, axis1=1, axis2=2))
             pulled = Lam + self._rule.penalty * np.sign(Lam) / lengths
             met[np.arange(d), :, np.arange(d)] = pulled.T
-        pulls = self._in_basis.pulls(X, images, weighted.T, met)
-        S = weighted.T @ self._R
-        u = np.vstack([self.geometry.pull(S[k : k + 1], X[k]) for k in range(d)])
-        r = self._in_basis.take_off(u, images, *pulls)
-        r = np.concatenate(_gradient(AllEntries(), self._sides(r), sides, D)).T
-        return _Point(X, value, r, weighted.T @ Lam, D, Gamma, np.zeros_like(X), pulls)
+        return met
 
 
 # ---------------------------------------------------------------- descent

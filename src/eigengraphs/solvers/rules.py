@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from eigengraphs.errors import InputError
+from eigengraphs.solvers.ascent import alone
 from eigengraphs.solvers.solution import Array
 from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
     "FreeLoadings", "LoadingRule", "NonnegativeLoadings", "PenalizedLoadings", "Seen",
-    "SparseLoadings", "SupportLoadings", "active_gram", "component_gram", "condition",
+    "SparseLoadings", "SupportLoadings", "component_gram", "condition",
     "objective_of", "rounding_share", "solve_loadings", "stage_loadings",
 ]  # fmt: skip
 
@@ -73,6 +74,7 @@ class LoadingRule:
     limited: ClassVar[bool] = False
     nonnegative: bool = False
     penalty = 0.0
+    support: Mask | None = None  # (m, d) where loadings may differ from zero
 
     def bounds(self) -> tuple[float, float]:
         """Return between which numbers loadings of components of norm 1 are."""
@@ -87,13 +89,8 @@ class LoadingRule:
             The best loading s that the rule allows; by how much the objective falls with it, whose
             derivative is 2 s; and the derivative of s. Each of the shape of ``tau``.
         """
-        lower, upper = self.bounds()
-        over = np.abs(tau) - self.penalty
-        wanted = np.copysign(np.maximum(over, 0.0), tau)
-        inside = (lower < wanted) & (wanted < upper) & ((wanted != 0) | (self.penalty == 0))
-        loading = np.clip(wanted, lower, upper)
-        size = np.abs(loading)
-        return loading, size * (2 * over - size), inside.astype(np.float64)
+        found: tuple[Array, Array, Array] = alone(tau, *self.bounds(), self.penalty)
+        return found
 
     def costs(self, Gamma: Array, Lam: Array) -> Array:
         """Return what the rule adds to the objective of each graph, (m,)."""
@@ -123,7 +120,7 @@ class LoadingRule:
     def solve(
         self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
     ) -> Array:
-        """Return the loadings, (m, d).
+        """Return the loadings, (m, d); here under signs, penalty and support, by an active set.
 
         Parameters
         ----------
@@ -136,7 +133,8 @@ class LoadingRule:
         seen : optional
             Where every graph has inner products of its own, what it sees of the components.
         """
-        raise NotImplementedError
+        del previous
+        return _by_active_set(self, Gamma, Psi, seen, self.support)
 
 
 @dataclass(frozen=True)
@@ -155,16 +153,9 @@ class FreeLoadings(LoadingRule):
 
 @dataclass(frozen=True)
 class NonnegativeLoadings(LoadingRule):
-    """Loadings of at least zero: nonnegative least squares, exactly, by an active set."""
+    """Loadings of at least zero: nonnegative least squares."""
 
     nonnegative = True
-
-    def solve(
-        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
-    ) -> Array:
-        """Return the loadings, (m, d); ``previous`` does not matter."""
-        del previous
-        return _by_active_set(self, Gamma, Psi, seen)
 
 
 @dataclass(frozen=True)
@@ -222,7 +213,7 @@ class SparseLoadings(LoadingRule):
     ) -> Array:
         """Return the loadings, (m, d), none worse than least squares on ``previous``."""
         most = self.max_nonzeros
-        found = _by_active_set(self, Gamma, Psi, seen, most=most)
+        found = _by_active_set(self, Gamma, Psi, seen, None, most)
         if previous is None:
             return found
         if len(previous) != len(Psi) or previous.shape[1] > Psi.shape[1]:
@@ -233,7 +224,7 @@ class SparseLoadings(LoadingRule):
         support = np.zeros(Psi.shape, dtype=bool)
         support[:, : previous.shape[1]] = previous != 0
         support[support.sum(axis=1) > most] = False
-        other = _by_active_set(self, Gamma, Psi, seen, allowed=support)
+        other = _by_active_set(self, Gamma, Psi, seen, support)
         now, then = objective_of(Gamma, Psi, found), objective_of(Gamma, Psi, other)
         # Equal up to rounding counts as equal: the pursuit's own answer stays.
         better = then < now - 8 * Psi.shape[1] * _EPS * np.abs(now)
@@ -255,13 +246,6 @@ class SupportLoadings(LoadingRule):
 
     support: Mask
     nonnegative: bool = False
-
-    def solve(
-        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
-    ) -> Array:
-        """Return the loadings, (m, d); ``previous`` does not matter."""
-        del previous
-        return _by_active_set(self, Gamma, Psi, seen, allowed=self.support)
 
 
 @dataclass(frozen=True)
@@ -286,13 +270,6 @@ class PenalizedLoadings(LoadingRule):
         """Check the penalty."""
         if not 0 <= self.penalty < np.inf:
             raise InputError(f"penalty must be a finite number of at least 0, got {self.penalty}")
-
-    def solve(
-        self, Gamma: Array, Psi: Array, previous: Array | None = None, seen: Seen | None = None
-    ) -> Array:
-        """Return the loadings, (m, d); ``previous`` does not matter."""
-        del previous
-        return _by_active_set(self, Gamma, Psi, seen)
 
 
 def objective_of(Gamma: Array, Psi: Array, Lam: Array) -> Array:
@@ -368,14 +345,9 @@ def _of_norm_one(Gamma: Array, Psi: Array, seen: Seen | None) -> tuple[Array, Ar
 
 
 def _by_active_set(
-    rule: LoadingRule,
-    Gamma: Array,
-    Psi: Array,
-    seen: Seen | None,
-    *,
-    allowed: Mask | None = None,
-    most: int | None = None,
-) -> Array:
+    rule: LoadingRule, Gamma: Array, Psi: Array, seen: Seen | None, allowed: Mask | None,
+    most: int = 0,
+) -> Array:  # fmt: skip
     """Return the best loadings (m, d) under the signs and the penalty of a rule.
 
     Only those that are ``allowed`` (m, d) differ from zero. With ``most``, components enter one
@@ -385,7 +357,7 @@ def _by_active_set(
     C, Psi, lengths = _of_norm_one(Gamma, Psi, seen)
     allowed = np.ones((1, d), dtype=bool) if allowed is None else allowed
     out = np.zeros_like(Psi)
-    solve_rows(C, Psi, float(rule.penalty), not rule.nonnegative, allowed, most or 0, out)
+    solve_rows(C, Psi, float(rule.penalty), not rule.nonnegative, allowed, most, out)
     return np.asarray(out / lengths)
 
 
@@ -403,13 +375,6 @@ def component_gram(H: Array, G: Array | None = None, *, hollow: bool = False) ->
         on_diagonal = H**2 if G is None else H * G
         Gamma -= on_diagonal.T @ on_diagonal
     return Gamma
-
-
-def active_gram(
-    H: Array, active: NDArray[np.bool_], *, hollow: bool = False, G: Array | None = None
-) -> Array:
-    """Return Gamma with zero rows and columns for the components that are nothing."""
-    return np.where(np.outer(active, active), component_gram(H, G, hollow=hollow), 0.0)
 
 
 def condition(Gamma: Array) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Array", "Fit", "Progress", "Sides", "Stage", "Start", "Watcher", "column_signs",
-    "first_components", "with_signs", "with_signs_pair",
+    "first_components", "with_signs",
 ]  # fmt: skip
 
 Array: TypeAlias = NDArray[np.float64]
@@ -86,12 +86,6 @@ def first_components(fit: Fit, k: int) -> Fit:
 def with_signs(H: Array) -> Array:
     """Make the first of the largest entries of each column positive."""
     return H * column_signs(H)
-
-
-def with_signs_pair(H: Array, G: Array) -> tuple[Array, Array]:
-    """Do the same to the columns of ``H``; those of ``G`` turn along, so that h_k g_k^T stays."""
-    signs = column_signs(H)
-    return H * signs, G * signs
 
 
 def column_signs(X: Array) -> Array:

@@ -29,14 +29,7 @@ from eigengraphs.solvers.basis import (
     grow,
     whole_pays,
 )
-from eigengraphs.solvers.core import (
-    CoreFit,
-    CoreProblem,
-    InBasis,
-    Search,
-    alike,
-    solve_core,
-)
+from eigengraphs.solvers.core import CoreFit, CoreProblem, InBasis, Search, alike, solve_core
 from eigengraphs.solvers.geometry import unit_points
 from eigengraphs.solvers.metric import Metric
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
@@ -236,7 +229,7 @@ def subspace(
             if known and not _same(block.sides, tuple(side[:, start:k] for side in sides)):
                 blocks[-1] = (first, known)  # another search found those: go on behind them
                 continue
-            block = block.after(known)
+            block = block.columns(slice(known, None))
         rng = np.random.default_rng(_child(seed, k))
         new = [side.copy() for side in block.sides]
         for j in np.flatnonzero(block.gains == 0):  # nothing to fit: an arbitrary component
@@ -249,12 +242,7 @@ def subspace(
             n_passes += 1
         sides = tuple(np.column_stack(pair) for pair in zip(sides, new, strict=True))
         Psi = np.column_stack([Psi, forms])
-        stages += [
-            Stage(block.n_iter, reason, float(size), float(gain), "core", float(agreement))
-            for reason, size, gain, agreement in zip(
-                block.reasons, block.stationarity, block.gains, block.agreement, strict=True
-            )
-        ]
+        stages += block.stages(job.tol)
         if start == k:
             blocks.append((k, block.size))
         interrupted = block.interrupted
@@ -280,27 +268,47 @@ def _with_positive_forms(fit: Fit, rule: LoadingRule) -> Fit:
 
 @dataclass(frozen=True)
 class _Block:
-    """Components found together."""
+    """Components found together, as one complete round left them; (d,) where not said."""
 
     sides: Sides  # (n, d) unit vectors, zero where nothing was left
     Psi: Array | None  # (m, d), if no graph is read for it
-    gains: Array  # (d,)
-    stationarity: Array  # (d,)
-    agreement: Array  # (d,)
-    reasons: tuple[str, ...]  # (d,)
+    gains: Array
+    stationarity: Array
+    agreement: Array
+    done: NDArray[np.bool_]  # no further round would help
+    near_rounding: NDArray[np.bool_]
     size: int  # how many components were searched for them
     n_iter: int
     n_passes: int
-    interrupted: bool
+    interrupted: bool = False
 
-    def after(self, k: int) -> _Block:
-        """Return the block without its first k components."""
+    def columns(self, which: slice) -> _Block:
+        """Return the block with some of its components."""
+        each = ("gains", "stationarity", "agreement", "done", "near_rounding")
         return replace(
-            self, sides=tuple(side[:, k:] for side in self.sides),
-            Psi=None if self.Psi is None else self.Psi[:, k:], gains=self.gains[k:],
-            stationarity=self.stationarity[k:], agreement=self.agreement[k:],
-            reasons=self.reasons[k:],
+            self, sides=tuple(side[:, which] for side in self.sides),
+            Psi=None if self.Psi is None else self.Psi[:, which],
+            **{name: getattr(self, name)[which] for name in each},
         )  # fmt: skip
+
+    def stages(self, tol: float) -> list[Stage]:
+        """Return how the components were found."""
+        unfinished = "interrupted" if self.interrupted else "max_iter"
+        columns = self.gains, self.stationarity, self.agreement, self.done, self.near_rounding
+        return [
+            Stage(
+                self.n_iter,
+                "exhausted" if gain == 0
+                else "stationary" if size <= tol
+                else unfinished if not done
+                else "precision" if near
+                else "stalled",
+                size, gain, "core", agreement,
+            )
+            for gain, size, agreement, done, near in zip(
+                *(column.tolist() for column in columns), strict=True
+            )
+        ]  # fmt: skip
 
 
 def _child(seed: np.random.SeedSequence, k: int) -> np.random.SeedSequence:
@@ -323,7 +331,7 @@ def _nothing(job: _Job, d: int) -> _Block:
     """Return components for graphs of which nothing is left."""
     zeros, n = np.zeros(d), job.graphs.n_vertices
     sides = tuple(np.zeros((n, d)) for _ in range(2 if job.graphs.directed else 1))
-    return _Block(sides, None, zeros, zeros, np.full(d, np.nan), ("exhausted",) * d, d, 0, 0, False)
+    return _Block(sides, None, zeros, zeros, np.full(d, np.nan), zeros > 0, zeros > 0, d, 0, 0)
 
 
 def _find_block(
@@ -397,20 +405,6 @@ def _first_basis(job: _Job, frozen: _Frozen, given: Sides, rng: np.random.Genera
 # ---------------------------------------------------------------- the rounds of one block
 
 
-@dataclass(frozen=True)
-class _Record:
-    """One complete round."""
-
-    sides: Sides  # those that are wanted
-    Psi: Array | None  # (m, want), if known
-    gains: Array  # of all in the block, as all that follow
-    stationarity: Array
-    agreement: Array
-    done: NDArray[np.bool_]
-    near_rounding: NDArray[np.bool_]
-    n_iter: int
-
-
 class _Rounds:
     """The state between rounds."""
 
@@ -439,12 +433,13 @@ class _Rounds:
         self._n_fixed = 0  # finished components, before which none is unfinished
         self._n_stayed = 0  # components that did not move, before which none did
         self._best, self._since = np.full(size, np.inf), np.zeros(size, dtype=int)
+        self._sides: Sides = ()
         self._r: Sides = ()
         self._gains, self._stationarity = np.zeros(size), np.full(size, np.inf)
         self._agreement = np.full(size, np.nan)
         self._done = self._near_rounding = np.zeros(size, dtype=bool)
         self._random = self._draw_starts()
-        self.record: _Record | None = None
+        self.record: _Block | None = None
 
     def _draw_starts(self) -> Array:
         """Return random starts for every component, (size, b, coordinates).
@@ -495,11 +490,13 @@ class _Rounds:
         self._n_iter += 1
         last = self._judge(first)
         wanted = self._X[: self._want]
+        found = _Block(
+            self._sides, None, self._gains, self._stationarity, self._agreement,
+            self._done | basis.is_everything, self._near_rounding, self._size, self._n_iter,
+            basis.n_passes,
+        ).columns(slice(self._want))  # fmt: skip
         # One assignment: whenever an interruption comes, the record is of one round.
-        self.record = _Record(
-            basis.components(wanted), basis.forms(wanted), self._gains, self._stationarity,
-            self._agreement, self._done, self._near_rounding, self._n_iter,
-        )  # fmt: skip
+        self.record = replace(found, Psi=basis.forms(wanted))
         return last
 
     def _look_outside(self, fit: CoreFit, metric: InBasis) -> None:
@@ -507,11 +504,12 @@ class _Rounds:
         job, basis, frozen = self._job, self._basis, self._frozen
         active = len(fit.stages)
         X = fit.X[:active]
+        self._sides = basis.components(fit.X)
         if basis.is_everything:
             self._r = ()
             self._stationarity = fit.stationarity
             return
-        sides = basis.components(X)
+        sides = tuple(side[:, :active] for side in self._sides)
         theta = np.array([stage.theta for stage in fit.stages])
         W_rows = np.array([stage.W for stage in fit.stages]).reshape(active, len(fit.Psi))
         Lam = np.zeros((*W_rows.shape, len(fit.images)))
@@ -589,7 +587,9 @@ class _Rounds:
         """Ask more of the core when the basis holds all there is; False if it gave its best."""
         best = 0.1 * self._job.tol
         if (self._asked <= best).all():
-            self._done[:] = True  # nothing but rounding is left to move these components
+            # Nothing but rounding is left to move these components.
+            assert self.record is not None
+            self.record = replace(self.record, done=self.record.gains >= 0)
             return False
         self._core_tol = np.full(self._size, best)
         return True
@@ -604,23 +604,4 @@ class _Rounds:
     def result(self, interrupted: bool) -> _Block:
         """Return the components that are wanted, as the last complete round left them."""
         assert self.record is not None
-        found, want = self.record, self._want
-        unfinished = "interrupted" if interrupted else "max_iter"
-        if self._basis.is_everything:
-            unfinished = "stalled"
-        reasons = tuple(
-            "exhausted" if gain == 0
-            else "stationary" if size <= self._job.tol
-            else "precision" if near and (done or self._basis.is_everything)
-            else "stalled" if done
-            else unfinished
-            for gain, size, done, near in zip(
-                found.gains[:want], found.stationarity[:want], found.done[:want],
-                found.near_rounding[:want], strict=True,
-            )
-        )  # fmt: skip
-        return _Block(
-            found.sides, found.Psi, found.gains[:want], found.stationarity[:want],
-            found.agreement[:want], reasons, self._size, found.n_iter, self._basis.n_passes,
-            interrupted,
-        )  # fmt: skip
+        return replace(self.record, n_passes=self._basis.n_passes, interrupted=interrupted)

@@ -22,7 +22,6 @@ _TILE = 64  # rows and columns of a tile, which with its mirror image fits in th
 _NOTHING = 1e-5  # of the largest entry: squares of 1e-10, which no product in float32 keeps
 _FEW = 0.1  # of a graph's entries may be broken; more of them are a unit
 _SAME = 1e-9  # of the larger of two entries: a difference that is rounding
-_PIECE = 2**20  # entries that are looked at together
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,8 @@ def broken_entry(
     n_rest = int(facts.n_nonzero.sum())
     for i in np.flatnonzero(large)[np.argsort(-norms[large], kind="stable")]:
         values, n_large = _values(graph(int(i))), 0
-        for lo in range(0, len(values), _PIECE):
-            shares = np.abs(values[lo : lo + _PIECE].astype(np.float64)) / most
+        for lo in range(0, len(values), THREADS_PAY_FROM):
+            shares = np.abs(values[lo : lo + THREADS_PAY_FROM].astype(np.float64)) / most
             small = shares < _NOTHING
             rest += float((shares[small] ** 2).sum())
             n_large += int(np.count_nonzero(~small))
