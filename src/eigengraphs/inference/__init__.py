@@ -5,8 +5,8 @@ edges, and :func:`identify` recognizes people; :func:`compare` tests groups, :fu
 finds changes in time and :func:`anomalies` graphs unlike the others, :func:`cluster_graphs` and
 :func:`cluster_vertices` group them; :func:`structure` and :func:`fit_structure` say what graphs
 share. :func:`read_components` and :func:`trust_components` say what a component is and whether it
-replicates; :func:`loading_intervals` and :func:`bootstrap` how precise its numbers are. Each returns
-a record with arrays and, mostly, words. See ``docs/guide/inference.md``.
+replicates; :func:`loading_intervals` and :func:`bootstrap` how precise its numbers are. Each
+returns a record with arrays and, mostly, words. See ``docs/guide/inference.md``.
 
 >>> import eigengraphs as eg
 >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(12, random_state=0)
