@@ -77,7 +77,13 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "mice": ("mice", "genotypes of 32 mice"),
     "airports": ("airports", "69 months of flights"),
     "trade": ("trade", "trade in 13 products"),
+    "hnu1": ("hnu1_identification", "people of HNU1 from one scan of each, by all methods"),
+    "links": ("multiplex_links", "edges of six multiplex data sets, where they were held out"),
     "table_a": ("table_a_communities", "communities of multilayer graphs, beside published values"),
+    "table_b": ("table_b_structure", "shared and individual structure, beside published values"),
+    "table_c": ("table_c_types", "types of neurons and of pages, beside published values"),
+    "table_d": ("table_d_flights", "a month of flights that was left out, beside published values"),
+    "aucs": ("aucs_groups", "research groups of 61 people, by clusters of five graphs"),
 }
 
 

@@ -104,11 +104,3 @@ def divide(block: Block, shared: None) -> float:
 
 def where(block: Block, shared: None) -> list[int]:
     return [block.lo, block.hi, os.getpid()]
-
-
-def results_here(block: Block, shared: None) -> int:
-    """Return how many results of work this worker has in its memory."""
-    from distributed import get_worker
-
-    time.sleep(0.01)
-    return sum("-read-" in key or "-work-" in key for key in list(get_worker().data))

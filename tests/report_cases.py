@@ -9,7 +9,14 @@ from scipy import sparse
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.report import summarize
-from eigengraphs.report.records import Finding, Intervals
+from eigengraphs.report.records import (
+    Finding,
+    GraphQuality,
+    Intervals,
+    MethodScore,
+    Prediction,
+    Problem,
+)
 
 
 def fitted(graphs, d, **settings):
@@ -44,16 +51,13 @@ def small(**more):
         "label": "group",
         "coordinates": np.random.default_rng(1).normal(size=(14, 3)),
         "ordered": True,
-        "problems": [{"level": "refused", "text": "sub-99 has 3 vertices, expected 14"}],
-        "prediction": {
-            "label": "group",
-            "methods": [
-                {"name": "joint embedding", "score": 0.9, "se": 0.05, "n_parameters": 42},
-                {"name": "PCA", "score": 0.7},
-            ],
-            "chance": 1 / 3,
-            "protocol": "Each graph left out once.",
-        },
+        "problems": [Problem("refused", "sub-99 has 3 vertices, expected 14")],
+        "prediction": Prediction(
+            "group",
+            (MethodScore("joint embedding", 0.9, 0.05, 42), MethodScore("PCA", 0.7)),
+            1 / 3,
+            "Each graph left out once.",
+        ),
     }
     embedding = fitted(graphs, 3)
     summary = summarize(embedding, graphs, **(given | more))
@@ -127,17 +131,15 @@ def with_payloads():
     made = summarize(
         fitted(graphs, 2), graphs, title=PAYLOADS[2], ordered=True,
         vertex_columns={PAYLOADS[10]: (PAYLOADS[9], PAYLOADS[15]) * (n // 2)},
-        quality=[{"id": text, "file": text, "messages": text} for text in PAYLOADS],
+        quality=[GraphQuality(text, text, messages=(text,)) for text in PAYLOADS],
         methods="\n\n".join(PAYLOADS), provenance=dict(zip(PAYLOADS, PAYLOADS, strict=True)),
         columns={PAYLOADS[0]: PAYLOADS, "Ünïcode ✓ 脳": (PAYLOADS[9], PAYLOADS[15]) * (n // 2),
                  PAYLOADS[13]: np.arange(n)},
         label="Ünïcode ✓ 脳",
         coordinates=np.random.default_rng(0).normal(size=(n, 3)),
-        problems=[{"level": "refused", "text": text} for text in PAYLOADS],
-        prediction={
-            "label": PAYLOADS[1], "methods": [{"name": PAYLOADS[5], "score": 0.5}],
-            "chance": 0.5, "protocol": PAYLOADS[16], "classes": PAYLOADS[:9],
-        },
+        problems=[Problem("refused", text) for text in PAYLOADS],
+        prediction=Prediction(PAYLOADS[1], (MethodScore(PAYLOADS[5], 0.5),), 0.5, PAYLOADS[16],
+                              tuple(PAYLOADS[:9])),
     )  # fmt: skip
     return replace(made, findings=(found,))
 

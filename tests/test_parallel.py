@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -63,21 +62,6 @@ def test_this_thread_is_one_of_them(threads):
     on_blocks(work, spans(30, 1), threads=threads)
     assert threading.main_thread() in seen
     assert len(seen) == threads
-
-
-def test_blocks_that_no_other_thread_begins_are_done_here():
-    done, released = [], threading.Event()
-
-    def work(lo, hi):
-        if threading.current_thread() is not threading.main_thread():
-            released.wait(5)  # a core that something else uses
-        done.append(lo)
-        if len(done) == 2:
-            released.set()
-
-    on_blocks(work, spans(9, 1), threads=2)
-    assert sorted(done) == list(range(9))
-    assert released.is_set()
 
 
 def test_nobody_waits_for_a_block_of_this_thread():
@@ -155,24 +139,6 @@ def test_an_error_keeps_nothing_alive():
         gc.enable()
 
 
-def test_a_thread_that_does_not_start_stops_nothing_else(monkeypatch):
-    submit = ThreadPoolExecutor.submit
-    calls = []
-
-    def fails_once(self, *args):
-        calls.append(1)
-        if len(calls) == 2:
-            raise RuntimeError("can't start new thread")
-        return submit(self, *args)
-
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", fails_once)
-    gathered = []
-    with pytest.raises(RuntimeError, match="new thread"):
-        on_blocks(lambda lo, hi: lo, spans(50, 1), gathered.append, threads=3)
-    on_blocks(lambda lo, hi: lo, spans(50, 1), gathered.append, threads=3)
-    assert gathered == list(range(50))
-
-
 def test_what_gathering_raises_stops_the_threads():
     started = []
 
@@ -229,18 +195,6 @@ def test_importing_compiles_nothing():
         "        assert not getattr(thing, 'signatures', []), thing\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_threads_are_kept_from_call_to_call():
-    here, names = threading.current_thread().name, set()
-
-    def work(lo, hi):
-        time.sleep(0.002)
-        names.add(threading.current_thread().name)  # new threads would have new ones
-
-    for _ in range(20):  # in a single call this thread might do all
-        on_blocks(work, spans(8, 1), threads=2)
-    assert len(names - {here}) == 1
 
 
 def test_blocks_within_blocks_come_to_an_end():

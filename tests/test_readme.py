@@ -61,6 +61,14 @@ def test_the_page_of_data_sets_prints_what_it_says(capsys, data_folder, monkeypa
     assert capsys.readouterr().out == "".join(blocks("text", page))
 
 
+def test_the_page_of_links_prints_what_it_says(capsys):
+    page = GUIDE / "links.md"
+    exec(compile("\n".join(blocks("python", page)), "links.md", "exec"), {})
+    printed, (shown,) = capsys.readouterr().out.splitlines(), blocks("text", page)
+    for ours, theirs in zip(printed, shown.splitlines(), strict=True):
+        assert ours.split("  ")[0] == theirs.split("  ")[0]
+
+
 def test_the_python_of_the_page_of_reproducing_runs(capsys):
     exec(
         compile("\n".join(blocks("python", GUIDE / "reproducing.md")), "page", "exec"),

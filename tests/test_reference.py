@@ -34,8 +34,9 @@ STACKS = {eg.store.DaskStack, eg.store.StoredStack}
 NOT_CALLED = {eg.store.StoredStack}
 # Examples that need files of others, or processes.
 SKIPPED = {
-    "AgriTrade", "DaskStack", "HNU1", "USAirports", "Wiki", "connect", "fetch_agri_trade",
-    "fetch_hnu1", "fetch_us_airports", "fetch_wiki", "paper_subset",
+    "AgriTrade", "DaskStack", "HNU1", "Multiplex", "USAirports", "Wiki", "connect",
+    "fetch_agri_trade", "fetch_hnu1", "fetch_us_airports", "fetch_wiki", "load_multiplex",
+    "paper_subset",
 }  # fmt: skip
 
 

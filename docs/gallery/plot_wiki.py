@@ -123,7 +123,7 @@ for d in (5, 8, 12):
     for name, fit in fits.items():
         fit.fit(wiki.counts if name == "directed" else wiki.counts.symmetrize())
         found = eg.inference.cluster_vertices(
-            fit, n_clusters=5, degree_corrected=True, truth=wiki.labels
+            fit, n_clusters=5, normalize_rows=True, truth=wiki.labels
         )
         clusters[name, d] = found
         print(f"d = {d:2d}, {name:10s}  ARI {found.ari:.3f}, purity {found.purity:.3f}")

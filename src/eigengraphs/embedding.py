@@ -118,7 +118,8 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         leave them out of the loss.
     preprocess : str, function, sequence of these, or None
         Transforms of the weights of every graph, here and in ``transform``: "log1p",
-        "signed_log1p", "fisher_z", "rank", "signed_rank", "unit_norm", "binarize", "drop_loops".
+        "signed_log1p", "fisher_z", "rank", "signed_rank", "unit_norm", "laplacian", "binarize",
+        "drop_loops".
     solver : {"subspace", "algorithm1"}
         "subspace" finds all components together in about ten passes over the graphs: it solves the
         problem in a small basis, which is extended by the gradients. "algorithm1" is the paper's

@@ -9,7 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from tests.attacks.make_files import array
+from tools.build_attacks import array
 
 import eigengraphs as eg
 from eigengraphs import errors
@@ -57,29 +57,6 @@ def test_a_long_name_in_a_bare_list_of_vertices_is_refused(tmp_path):
     path.write_text("\n".join([LONG, *(f"v{i}" for i in range(2000)), ""]))
     with pytest.raises(ReadError, match="a cell of 1,000,000 letters"):
         eg.io.read_vertices(path)
-
-
-def test_a_column_that_is_there_twice_is_found_among_many(tmp_path):
-    path = tmp_path / "participants.tsv"
-    path.write_text("\t".join(["participant_id", *(f"c{i}" for i in range(50_000)), "c49999"]))
-    with pytest.raises(ReadError, match="two columns are called 'c49999'"):
-        eg.io.read_participants(path)
-
-
-def test_people_are_joined_in_time_that_does_not_grow_with_the_square(tmp_path):
-    path = tmp_path / "participants.tsv"
-    names = [str(i) for i in range(10_000)]
-    path.write_text("\n".join(["participant_id\tage", *(f"{name}\t1" for name in names), ""]))
-    joined = eg.io.join(names[1:], eg.io.read_participants(path))
-    assert joined.rows_without_graph == ("0",)
-
-
-@pytest.mark.parametrize("braces", ["{", "{}"])
-def test_lines_of_braces_take_no_time(tmp_path, braces):
-    path = tmp_path / "g.csv"
-    path.write_text(f"{braces * 50_000}a\n0,1\n")
-    with pytest.raises(ReadError, match="line 1"):
-        eg.read(path)
 
 
 def test_a_manifest_with_a_path_too_long_is_refused(tmp_path):

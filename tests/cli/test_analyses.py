@@ -194,8 +194,9 @@ def test_one_component_has_one_number_in_every_table(out, done, told, table):
 
 
 def test_vertices_and_graphs_are_clustered(out, done, told, table):
-    said = done("cluster", "out", "--truth", "half", "--clusters", 2)
-    assert "adjusted Rand index 1.000" in said
+    said = done("cluster", "out", "--truth", "half", "--clusters", 2, "--stability", 2)
+    assert "Agreement with half: adjusted Rand index 1.000" in said
+    assert "Stability: mean adjusted Rand index 1.000 with the clusters of 2 fits" in said
     last = told("cluster", "out", "--of", "graphs", "--truth", "group", "--clusters", 2)
     # The first loading is as spread as the second, and has nothing to do with the groups.
     assert last["ari"] > 0.4

@@ -142,6 +142,21 @@ def test_participants_are_told_apart_with_folds_by_session(scans, refused, told)
     assert [row["method"] for row in last["pipelines"]] == ["joint embedding"] * 2 + ["chance"]
 
 
+def test_the_number_of_components_is_chosen_in_inner_folds(scans, told, refused):
+    words = ("--target", "group", "--methods", "none", "--cv", 2, "-d")
+    assert "chosen in inner folds" in told("evaluate", "out", *words, "cv")["protocol"]
+    assert "'cv' is for evaluate and contest" in refused("fit", "scans", "other", "-d", "cv")
+
+
+def test_a_contest_of_scans_recognizes_participants(scans, told):
+    found = told("contest", "scans", "--participants", "participants.tsv", "--label", "group",
+                 "--methods", "PCA", "-d", 2, "--cv", 2, "--output", "held")  # fmt: skip
+    joint = found["methods"][0]
+    assert 0 <= joint["identified_low"] <= joint["identified"] <= joint["identified_high"] <= 1
+    assert 0.5 < joint["discriminability"] <= 1
+    assert "12 people with 2 graphs each" in found["notes"][-1]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -72,7 +72,11 @@ def test_large_graphs_are_written_as_edges(tmp_path, told):
     ("words", "said"),
     [
         (("bad.toml", "out"), "bad.toml: p must be a number, got 'x'; pass a float"),
-        (("tall.toml", "out"), "tall.toml, g000000, class 'all': the mean of the edge (0, 1) is 3"),
+        (
+            ("tall.toml", "out"),
+            "tall.toml, g000000, class 'all': graphs[0]: the edge probability of the pair (s, t) = "
+            "(0, 1) is 3, outside [0, 1]",
+        ),
         (("section5.1", "out.xyz"), "the ending of 'out.xyz' is no"),
         (("section5.1", "nowhere/out"), "there is no folder nowhere"),
         (("section5.1", "full"), "full exists and is not empty"),

@@ -7,8 +7,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from eigengraphs.datasets import fetch_agri_trade, fetch_hnu1, fetch_us_airports, fetch_wiki
+from eigengraphs.datasets import (
+    MULTIPLEX,
+    fetch_agri_trade,
+    fetch_hnu1,
+    fetch_us_airports,
+    fetch_wiki,
+    load_multiplex,
+)
 from eigengraphs.datasets.published_files import read_r
+from eigengraphs.errors import DatasetError, InputError
 
 
 def fixture(fetch):
@@ -37,10 +45,9 @@ def test_nothing_can_be_changed_and_source_and_terms_are_told(name, request):
 
 
 def test_wiki_has_two_unweighted_graphs_with_the_known_numbers_of_edges(wiki):
-    assert repr(wiki) == (
-        "Wiki(EN and FR on 1382 pages: 119 category, 372 people, 270 locations, 191 dates, "
-        "430 math)"
-    )
+    assert repr(wiki) == "Wiki(2 undirected graphs on 1382 vertices)"
+    kinds = {"category": 119, "people": 372, "locations": 270, "dates": 191, "math": 430}
+    assert Counter(wiki.labels.tolist()) == kinds
     graphs = wiki.graphs
     assert graphs.graph_names == ("EN", "FR")
     assert graphs.vertex_names[:2] == ("page-1", "page-2")
@@ -64,18 +71,10 @@ def test_wiki_counts_are_those_of_the_list_of_links_from_page_to_page(wiki, data
         assert np.array_equal(written, np.asarray(tables[f"AG_wiki_{language}_mat"]))
 
 
-def test_wiki_graphs_are_those_that_its_authors_symmetrized(wiki, data_folder):
-    rdata = pytest.importorskip("rdata")
-    # The file names no encoding; all that it names is in ASCII.
-    theirs = rdata.read_rda(data_folder / "wiki" / "wiki_adj.RData", default_encoding="ASCII")
-    assert np.array_equal(wiki.graphs["EN"].toarray(), theirs["en_a"])
-    assert np.array_equal(wiki.graphs["FR"].toarray(), theirs["fr_a"])
-
-
 def test_the_subset_of_the_paper_has_704_pages(wiki):
     subset = wiki.paper_subset()
     assert Counter(subset.labels.tolist()) == {"people": 328, "math": 376}
-    assert repr(subset) == "Wiki(EN and FR on 704 pages: 328 people, 376 math)"
+    assert repr(subset) == "Wiki(2 undirected graphs on 704 vertices)"
     A, C = (stack.to_dense().dense for stack in (subset.graphs, subset.counts))
     assert (A.sum(axis=2) > 0).all()
     assert np.array_equal(A, (C + C.transpose(0, 2, 1) > 0).astype(float))
@@ -96,24 +95,12 @@ def test_the_subset_of_the_paper_has_704_pages(wiki):
 
 
 def test_hnu1_has_thirty_subjects_with_ten_sessions_in_the_order_of_numbers(hnu1):
-    assert repr(hnu1) == "HNU1(300 graphs on 70 regions: 30 subjects, 10 sessions each)"
+    assert repr(hnu1) == "HNU1(300 undirected graphs on 70 vertices)"
     assert hnu1.sessions.reshape(30, 10).tolist() == [list(range(1, 11))] * 30
     subjects = [f"sub-{number:07d}" for number in range(25427, 25457)]
     assert hnu1.subjects.tolist() == np.repeat(subjects, 10).tolist()
     assert hnu1.graphs.graph_names[:2] == ("sub-0025427_ses-1", "sub-0025427_ses-2")
     assert hnu1.graphs.graph_names[9] == "sub-0025427_ses-10"
-
-
-def test_hnu1_graphs_are_hollow_counts_with_the_known_ranges(hnu1):
-    graphs = hnu1.graphs
-    assert graphs.shape == (300, 70, 70)
-    assert graphs.is_hollow
-    assert not graphs.is_directed
-    A = graphs.dense[:, *np.triu_indices(70, k=1)]
-    edges = np.count_nonzero(A, axis=1)
-    assert (edges.min(), edges.max(), edges.sum()) == (883, 1351, 325_932)
-    assert (A[A > 0].min(), A.max(), A.sum()) == (1, 63_035, 1_055_534_852)
-    assert np.array_equal(A, np.round(A))
 
 
 @pytest.mark.parametrize("name", ["sub-0025427_ses-10", "sub-0025440_ses-2"])
@@ -127,17 +114,13 @@ def test_regions_of_hnu1_come_right_then_left(hnu1, data_folder):
     table = np.loadtxt(data_folder / "hnu1" / "vertices.tsv", dtype=str, skiprows=1)
     assert table[:, 0].tolist() == [str(s) for s in range(1, 71)]
     assert hnu1.hemispheres.tolist() == table[:, 1].tolist() == ["R"] * 35 + ["L"] * 35
-    assert hnu1.lobes.tolist() == table[:, 2].tolist()
-    assert Counter(hnu1.lobes.tolist()) == {"F": 29, "P": 14, "T": 12, "S": 9, "O": 6}
 
 
 # ---------------------------------------------------------------------------------- airports
 
 
 def test_airports_are_69_months_of_undirected_flights(airports):
-    assert repr(airports) == (
-        "USAirports(69 undirected graphs on 343 airports: 2016-01 to 2021-09)"
-    )
+    assert repr(airports) == ("USAirports(69 undirected graphs on 343 vertices)")
     graphs = airports.graphs
     assert graphs.shape == (69, 343, 343)
     assert graphs.is_hollow
@@ -180,7 +163,7 @@ def test_coordinates_are_longitude_then_latitude(airports):
 
 
 def test_trade_is_symmetric_hollow_and_named(trade, data_folder):
-    assert repr(trade) == "AgriTrade(13 products on 145 countries)"
+    assert repr(trade) == "AgriTrade(13 undirected graphs on 145 vertices)"
     graphs = trade.graphs
     assert graphs.shape == (13, 145, 145)
     assert graphs.is_hollow
@@ -201,3 +184,57 @@ def test_trade_is_symmetric_hollow_and_named(trade, data_folder):
         i, j = (trade.countries.tolist().index(name) for name in (s, t))
         weight = float(table.sel(dim_0=s, dim_1=t, dim_2=product))
         assert A[k, i, j] == A[k, j, i] == weight > 0
+
+
+# ---------------------------------------------------------------------------------- multiplex
+
+#: Per set: vertices, pairs per graph, entries per directed graph, vertices without an edge.
+KINDS = {
+    "aarhus": (61, [193, 124, 21, 88, 194], [193, 124, 21, 88, 194], 0),
+    "ckm": (246, [449, 498, 423], [480, 565, 506], 5),
+    "celegans": (279, [514, 888, 1703], [1028, 1639, 3193], 0),
+    "kapferer": (39, [158, 223, 76, 95], [316, 446, 109, 147], 0),
+    "krackhardt": (21, [145, 79, 20], [190, 102, 20], 0),
+    "vickers": (29, [240, 126, 152], [361, 181, 198], 0),
+    "aucs": (61, [193, 124, 21, 88, 194], [386, 248, 42, 176, 388], 0),
+    "celegans-neurons": (253, [1695, 514], [1882, 1028], 0),
+}
+
+
+@pytest.mark.parametrize("name", MULTIPLEX)
+def test_multiplex_graphs_have_the_edges_of_their_files(name, data_folder):
+    graphs, arcs = (
+        load_multiplex(name, directed=way, data_folder=data_folder, download=False).graphs
+        for way in (False, True)
+    )
+    A, B = (stack.to_dense().dense for stack in (graphs, arcs))
+    n, pairs, entries, alone = KINDS[name]
+    assert not graphs.is_directed
+    assert A.shape[1] == n == len(set(graphs.vertex_names))
+    assert (np.count_nonzero(A, axis=(1, 2)) // 2).tolist() == pairs
+    assert np.count_nonzero(B, axis=(1, 2)).tolist() == entries
+    assert np.array_equal(A, np.maximum(B, B.transpose(0, 2, 1)))
+    assert np.count_nonzero(A.sum(axis=(0, 2)) == 0) == alone
+    assert graphs.is_hollow
+
+
+def test_multiplex_classes_are_those_of_their_vertices(data_folder):
+    people, neurons = (
+        load_multiplex(name, data_folder=data_folder, download=False)
+        for name in ("aucs", "celegans-neurons")
+    )
+    assert Counter(neurons.labels.tolist()) == {"1": 110, "2": 76, "3": 67}
+    group = dict(zip(people.graphs.vertex_names, people.labels.tolist(), strict=True))
+    assert (group["U1"], group["U4"], group["U33"], group["U140"]) == ("G1", "G2/G3", "NA", "G8")
+    same = load_multiplex("aarhus", data_folder=data_folder, download=False).graphs
+    assert same.graph_names[2] == "coauthor"
+    assert (
+        repr(people) == "Multiplex(aucs: lunch, facebook, coauthor, leisure, work on 61 vertices)"
+    )
+
+
+def test_multiplex_refuses_an_unknown_set_and_files_of_no_known_address(tmp_path):
+    with pytest.raises(InputError, match="no multiplex set 'ucla'; there are: aarhus"):
+        load_multiplex("ucla")
+    with pytest.raises(DatasetError, match=r"no address of multiplex/CKM.edges is known; put"):
+        load_multiplex("ckm", data_folder=tmp_path)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from experiments import CATALOGUE, reproduce
 
 FOLDER = Path(experiments.__file__).parent
 HNU1, WIKI, TRADE = (datasets.fetch_hnu1,), (datasets.fetch_wiki,), (datasets.fetch_agri_trade,)
+MULTIPLEX = (partial(datasets.load_multiplex, "aarhus"),)
 #: By experiment: first letters of the verdicts of a quick run (? where the clock decides), what all
 #: of its reasons and outcomes must say, and the data that is not bundled.
 QUICK = {
@@ -47,10 +49,18 @@ QUICK = {
         (datasets.fetch_us_airports,),
     ),
     "trade": ("nn", "", TRADE),
+    "hnu1": ("nnn", "the bar holds", ()),
+    "links": ("bbb?bb", "first: ", MULTIPLEX),
     "table_a": ("rrbrrb", "below the best published value", ()),
+    "table_c": ("rn", "", (partial(datasets.load_multiplex, "celegans-neurons"),)),
+    "table_d": ("n", "is lowest here, by communities", (datasets.fetch_us_airports,)),
+    "aucs": ("nnn", "degree-corrected is better", (partial(datasets.load_multiplex, "aucs"),)),
 }
 #: Those that take ten seconds.
-LONG = ("table1", "figure5", "figure6", "figure7", "table2", "dimension", "mice", "table_a")
+LONG = (
+    "table1", "figure5", "figure6", "figure7", "table2", "dimension", "mice", "hnu1", "links",
+    "table_a", "table_c", "table_d", "aucs",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,9 @@ import pytest
 from experiments.airports import changes
 from experiments.section_5_3_brains import FOLDS, TARGETS, Setting, parameters, ratios
 from experiments.section_5_4_wikipedia import PAPER, Scores, purity, unit_rows
+from experiments.table_c_types import errors
+from experiments.table_d_flights import block_model
+from sklearn.neighbors import KNeighborsClassifier
 
 from eigengraphs import datasets
 from eigengraphs.errors import EigengraphsError
@@ -242,3 +245,26 @@ def test_held_out_mice_are_classified_by_both_methods():
     for name in ("JE", "PCA"):
         assert all(one[name][-1] for one in found)
         assert all(len(one[name]) == 8 for one in found)
+
+
+# ------------------------------------------------------------------------- tables C and D
+
+
+def test_errors_of_nearest_neighbors_are_those_of_the_classifier():
+    rng = np.random.default_rng(0)
+    types, folds = rng.integers(3, size=150), rng.integers(5, size=(2, 150))
+    X = rng.standard_normal((150, 3)) + types[:, None]
+    rule = KNeighborsClassifier(5)
+    for fold, found in zip(folds, errors(X, types, folds), strict=True):
+        wrong = [
+            rule.fit(X[fold != k], types[fold != k]).predict(X[fold == k]) != types[fold == k]
+            for k in range(5)
+        ]
+        assert found == pytest.approx(np.concatenate(wrong).mean())
+
+
+def test_a_block_model_is_its_own_fit():
+    labels = np.array([0, 0, 1, 1, 1, 2])  # the last is alone and isolated
+    degrees = np.array([0.5, 1.0, 2.0, 1.0, 3.0, 0.0])
+    P = np.outer(degrees, degrees) * np.array([[2, 1, 1], [1, 5, 1], [1, 1, 1]])[labels][:, labels]
+    assert block_model(P, labels) == pytest.approx(P)

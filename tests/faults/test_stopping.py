@@ -124,23 +124,6 @@ def test_signals_that_are_ignored_stay_so_and_handlers_are_put_back():
     assert {n: signal.getsignal(n) for n in before} == before
 
 
-def test_a_fork_has_the_signals_of_a_process_of_its_own():
-    code = """
-import os, signal, sys, time
-from eigengraphs.cli.main import stoppable
-with stoppable():
-    child = os.fork()
-    if child == 0:
-        time.sleep(60)
-    time.sleep(0.3)
-    os.kill(child, signal.SIGTERM)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True,
-                          text=True, check=True)  # fmt: skip
-    assert done.stdout.split() == ["-15"]
-
-
 def alive(group):
     """Return the processes of a group, but for those that are dead and not yet asked about."""
     found = []

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
+from eigengraphs.errors import InputError
 from eigengraphs.inference import cluster_graphs, cluster_vertices
 
 BLOCKS = np.repeat([0, 1, 2], 20)
@@ -32,10 +33,41 @@ def test_blocks_and_their_number_are_found(method):
 def test_blocks_of_uneven_degrees_need_the_correction():
     degrees = np.random.default_rng(1).uniform(0.2, 1.0, 60)
     je = eg.JointEmbedding(3, random_state=0).fit(block_graphs(degrees, m=100, between=0.25))
-    corrected = cluster_vertices(je, method="kmeans", truth=BLOCKS, degree_corrected=True, most=6)
+    corrected = cluster_vertices(je, method="kmeans", truth=BLOCKS, normalize_rows=True, most=6)
     assert (corrected.n_clusters, corrected.ari) == (3, 1.0)
     # Without it, a block is a ray from zero, which takes several round clusters.
     assert cluster_vertices(je, method="kmeans", most=6).n_clusters > 3
+    with pytest.warns(FutureWarning, match="degree_corrected .* normalize_rows"):
+        again = cluster_vertices(je, method="kmeans", degree_corrected=True, most=6)
+    assert np.array_equal(again.points, corrected.points)
+
+
+def test_hubs_that_change_need_degree_corrected_fits():
+    rng = np.random.default_rng(0)
+    hubs = np.where(rng.random((12, 60)) < 0.5, 0.3, 1.3)
+    P = np.where(BLOCKS[:, None] == BLOCKS, 0.5, 0.15) * hubs[:, :, None] * hubs[:, None, :]
+    A = np.triu(rng.random(P.shape) < P, 1).astype(float)
+    A += A.transpose(0, 2, 1)
+    je = eg.JointEmbedding(3, degree_corrected=True, random_state=0).fit(A)
+    found = cluster_vertices(je, truth=BLOCKS)
+    assert (found.n_clusters, found.ari) == (3, 1.0)
+    # Positions are the space that the columns of H span, whatever basis of it they are.
+    assert np.allclose(found.points.T @ found.points, np.eye(3))
+    H = je.latent_positions_
+    assert np.allclose(found.points @ (found.points.T @ H), H)
+
+
+def test_stability_is_high_for_planted_blocks_and_low_for_noise():
+    noise = eg.models.ErdosRenyi(60, 0.4).sample(12, random_state=0)
+    for graphs, least, most in ((block_graphs(m=12), 0.99, 1.0), (noise, -0.5, 0.5)):
+        je = eg.JointEmbedding(3, random_state=0).fit(graphs)
+        found = cluster_vertices(je, n_clusters=3, graphs=graphs, n_boot=5)
+        assert least <= found.stability <= most
+        alone = cluster_vertices(je, n_clusters=3)
+        assert np.array_equal(found.labels, alone.labels)
+        assert alone.stability is None
+    with pytest.raises(InputError, match="not both"):
+        cluster_vertices(je, graph=0, graphs=graphs)
 
 
 def test_positions_in_one_graph():

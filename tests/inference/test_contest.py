@@ -8,7 +8,7 @@ from tests.inference.test_evaluate import N, planted, settings
 
 import eigengraphs as eg
 from eigengraphs.inference import contest
-from eigengraphs.inference.label_prediction import make_folds
+from eigengraphs.inference.folds import make_folds
 from eigengraphs.inference.method_contest import CONTESTANTS
 
 D = 2

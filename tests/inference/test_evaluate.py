@@ -8,7 +8,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.inference import METHODS, evaluate
-from eigengraphs.inference.label_prediction import make_folds
+from eigengraphs.inference.folds import make_folds
 
 N, M, CV, SHUFFLES = 12, 48, 3, 5
 RULES = ("1-NN", "linear")
@@ -55,10 +55,13 @@ def trained(graphs):
         result = evaluate(A, y, embedding=settings(), cv=CV, keep=True)
         assert (result.splits[0][1] == split[1]).all()
         found.append({name: pickle.dumps(way) for name, way in result.trained[0].items()})
+        own = settings().set_params(n_components="cv")
+        result = evaluate(A, y, embedding=own, methods=(), cv=CV, keep=True)
+        found[-1]["chosen"] = pickle.dumps(result.trained[0])
     return found
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, "chosen"])
 def test_test_graphs_have_no_part_in_what_is_trained(trained, method):
     as_they_are, replaced = (bytes_of[method] for bytes_of in trained)
     assert as_they_are == replaced
@@ -116,6 +119,61 @@ def test_the_number_of_components_is_chosen_in_each_fold(graphs):
         assert fold["joint embedding"].estimator.dimension_choice_.n_components == d
         assert fold["PCA"].estimator.n_components == d
     assert "chosen anew" in found.protocol
+
+
+# ------------------------------------------------------------ numbers of components by inner folds
+
+
+def of_rank(d, n_graphs=48, n=9, seed=0):
+    """Return graphs whose class is in d components of different sizes and nowhere else."""
+    rng = np.random.default_rng(seed)
+    H = np.linalg.qr(rng.normal(size=(n, d)))[0]
+    y = rng.integers(0, 2, (n_graphs, d))
+    noise = rng.normal(0, 1.0, (n_graphs, n, n))
+    A = np.einsum("sk,ik,tk->ist", H, (2.0 * y - 1) * np.geomspace(24, 12, d), H)
+    return A + (noise + noise.transpose(0, 2, 1)) / 2, np.array(["".join(map(str, v)) for v in y])
+
+
+def test_inner_folds_find_the_planted_dimension():
+    A, y = of_rank(3, seed=1)
+    je = eg.JointEmbedding("cv", center=True, diagonal="observed", random_state=0)
+    found = evaluate(A, y, embedding=je, methods="PCA", cv=2, rules="1-NN")
+    assert found.n_components == (3, 3)
+    assert "chosen in inner folds" in found.protocol
+    assert [outcome.n_components["PCA"] for outcome in found.outcomes] == [3, 3]
+    assert found.score("joint embedding").score > 0.9
+
+
+def test_inner_folds_fit_joint_embeddings_once(monkeypatch):
+    A, y = of_rank(1, 20, 6)[0], np.tile(["a", "b"], 10)
+    fitted, fit = [], eg.JointEmbedding.fit
+
+    def counted(je, *given):
+        fitted.append(je.n_components)
+        return fit(je, *given)
+
+    monkeypatch.setattr(eg.JointEmbedding, "fit", counted)
+    je = eg.JointEmbedding("cv", random_state=0)
+    first, second = evaluate(A, y, embedding=je, methods=(), cv=2).n_components
+    assert fitted == [15] * 5 + [first] + [15] * 5 + [second]  # 6 vertices, 15 pairs
+
+
+def test_without_labels_to_choose_by_hidden_pairs_of_training_graphs_do():
+    A = np.concatenate([of_rank(3, 16, seed=0)[0] + of_rank(1, 16, seed=k)[0] / 9 for k in (1, 2)])
+    people, scans = np.tile(np.arange(16), 2), np.repeat([0, 1], 16)
+    je = eg.JointEmbedding("cv", diagonal="observed", random_state=0)
+    found = [
+        evaluate(x, people.astype(str), embedding=je, methods=("PCA", "ASE"), folds=scans,
+                 learn_from="one", rules="1-NN")
+        for x in (A, np.where(scans[:, None, None] == 0, A, A[::-1]))
+    ]  # fmt: skip
+    assert found[0].n_components[0] == found[1].n_components[0]  # held-out graphs do not matter
+    expected = eg.select_dimension(A[:16], 120, method="pairs", center=True, random_state=0)
+    assert found[0].n_components[0] == expected.n_components
+    assert {3} == set(found[0].outcomes[0].n_components.values())
+    je.set_params(directed=True)
+    with pytest.raises(InputError, match="directed"):
+        evaluate(np.triu(A), people.astype(str), embedding=je, folds=scans, learn_from="one")
 
 
 @pytest.mark.parametrize("is_quantity", [False, True])
@@ -191,6 +249,29 @@ def test_more_components_than_a_method_can_have_is_said_of_that_method(graphs):
     found = evaluate(graphs, planted()[1], embedding=je, methods=["PCA", "Omnibus"], cv=2)
     assert "more than 12" in found.not_offered["Omnibus"]
     assert {score.method for score in found.scores} == {"joint embedding", "PCA", "chance"}
+
+
+def test_nearest_is_by_angles_of_standardized_loadings(graphs):
+    y = np.tile(list("abcdefghijkl"), M // 12)  # so many that each neighbor shows
+    found = evaluate(graphs, y, embedding=settings(), methods=(), cv=CV, rules="1-NN")
+    told = zip(found.splits, found.predictions["joint embedding, 1-NN"], strict=True)
+    for (train, test), labels in told:
+        je = settings().fit(graphs[train])
+        known, new = (np.c_[(Z - je.loadings_.mean(0)) / je.loadings_.std(0), np.ones(len(Z))]
+                      for Z in (je.loadings_, je.transform(graphs[test])))  # fmt: skip
+        cosine = new @ (known / np.linalg.norm(known, axis=1, keepdims=True)).T
+        assert (labels == y[train][cosine.argmax(axis=1)]).all()
+
+
+@pytest.mark.parametrize("kind", ["classes", "quantity"])
+def test_one_component_tells_what_is_near(kind):
+    # Three levels on a line: an angle in one dimension is a sign, and tells two of them apart.
+    strength = np.tile([1.0, 2.0, 3.0], 12) + np.random.default_rng(0).normal(0, 0.05, 36)
+    A = strength[:, None, None] * np.ones((8, 8))
+    y = strength if kind == "quantity" else np.tile(["a", "b", "c"], 12)
+    je = eg.JointEmbedding(1, diagonal="observed", random_state=0)
+    found = evaluate(A, y, embedding=je, methods=(), rules="1-NN", cv=3)
+    assert found.scores[0].score > 0.95
 
 
 def test_an_estimator_of_ones_own(graphs):

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 
+from eigengraphs.inference.folds import make_folds
 from eigengraphs.inference.label_prediction import (
     accuracy_interval,
     compare_crossed,
     compare_folds,
     explained_interval,
     holm,
-    make_folds,
 )
-from eigengraphs.inference.prediction_pipelines import Linear, Nearest
+from eigengraphs.inference.prediction_pipelines import METHODS, make_rule
 
 
 @pytest.mark.parametrize(("k", "m"), [(0, 10), (7, 10), (10, 10), (263, 300)])
@@ -56,7 +57,7 @@ def test_chance_is_within_the_interval_of_cross_validated_noise(rule):
         Z, y = rng.normal(size=(40, 2)), rng.permutation(np.repeat(["a", "b"], 20))
         right = np.empty(40)
         for train, test in make_folds(y, cv=4, seed=seed).splits:
-            model = Nearest(False) if rule == "1-NN" else Linear(False, False)
+            model = make_rule(rule, METHODS["PCA"], is_quantity=False)
             right[test] = model.fit(Z[train], y[train]).predict(Z[test]) == y[test]
         low, high = accuracy_interval(right, np.arange(40))
         covered += low <= 0.5 <= high
@@ -98,9 +99,9 @@ def test_a_linear_rule_in_the_span_of_training_graphs_is_that_of_all_columns(is_
     rng = np.random.default_rng(0)
     Z, new = rng.normal(size=(20, 60)) * 3 + 1, rng.normal(size=(15, 60)) * 3 + 1
     y = Z[:, 0] + Z[:, 1] if is_quantity else np.where(Z[:, 0] > 1, "a", "b")
-    rule = Linear(is_quantity, one_scale=False).fit(Z, y)
+    rule = make_rule("linear", METHODS["PCA"], is_quantity).fit(Z, y)
     X = (Z - Z.mean(axis=0)) / Z.std(axis=0)
-    full = type(rule._model)(**rule._model.get_params()).fit(X, y)
+    full = clone(rule[-1].model_).fit(X, y)
     expected = full.predict((new - Z.mean(axis=0)) / Z.std(axis=0))
     if is_quantity:
         assert np.allclose(rule.predict(new), expected, rtol=1e-6)

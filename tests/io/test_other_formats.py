@@ -14,8 +14,8 @@ import pytest
 import scipy.io
 from scipy import sparse
 from scipy.io import loadmat, savemat
-from tests.attacks.make_files import element, mat_file, matlab, packed
 from tests.test_extras import run
+from tools.build_attacks import element, mat_file, matlab, packed
 
 import eigengraphs as eg
 from eigengraphs.errors import ReadError, ReadNotice

@@ -246,21 +246,12 @@ def test_small_tables_are_decided_and_said(tmp_path, text, vertices, kind, to_st
     assert eg.io.read_files(path, format=other).files[0].format != kind
 
 
-@pytest.mark.parametrize("text", ["0 1 2\n1 2 3\n2 3 0\n", "0 1 2\n1 2 3\n2 3 9\n"])
-@pytest.mark.parametrize("to_store", [False, True])
-def test_a_small_table_is_what_the_other_files_are(tmp_path, text, to_store):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.txt").write_text(text)  # a matrix if alone, or an edge list
-    (tmp_path / "in" / "b.txt").write_text("0 1 2\n1 2 3\n2 3 0\n0 3 5\n")
-    said = []
-    if to_store:
-        said += eg.io.convert_to_store(tmp_path / "in", tmp_path / "out.egs").notices
-        stack = eg.open_store(tmp_path / "out.egs").load()
-    else:
-        stack = eg.read(tmp_path / "in", on_notice=said.append)
-    assert "ambiguous" not in {notice.kind for notice in said}
-    assert stack.n_vertices == 4
-    assert stack.dense[0][1, 2] == 3
+def test_a_small_table_among_edge_lists_is_refused_unless_it_is_said_to_be_one(tmp_path):
+    (tmp_path / "a.txt").write_text("0 1 2\n1 2 3\n2 3 0\n")  # a matrix by itself
+    (tmp_path / "b.txt").write_text("0 1 2\n1 2 3\n2 3 0\n0 3 5\n")
+    with pytest.raises(ReadError, match=r"several kinds.*format='edgelist'"):
+        eg.read(tmp_path)
+    assert eg.read(tmp_path, format="edgelist").n_vertices == 4
 
 
 @pytest.mark.parametrize(

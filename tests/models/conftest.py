@@ -3,7 +3,6 @@ import pytest
 from scipy import stats
 
 from eigengraphs.models import edge_means, likelihood, sampling
-from eigengraphs.models.edge_means import LowRankMeans
 
 # Chance that a correct sampler fails one statistical check, over all its pairs (Bonferroni).
 FALSE_ALARM_RATE = 1e-6
@@ -16,13 +15,9 @@ def force_engine(monkeypatch, engine):
     monkeypatch.setattr(sampling, "_EVENT_DENSITY", 2.0 if events else -1.0)
     monkeypatch.setattr(sampling, "_DENSE_ENTRIES", 0 if sparse else 10**12)
     monkeypatch.setattr(sampling, "_DENSE_DENSITY", 2.0)
-    if "by-row" not in engine:  # so that small graphs too are bounded by Cauchy-Schwarz
-        monkeypatch.setattr(LowRankMeans, "_few_distinct_rows", None)
 
 
-@pytest.fixture(
-    params=["pairs-dense", "pairs-sparse", "events-dense", "events-sparse", "events-by-row-sparse"]
-)
+@pytest.fixture(params=["pairs-dense", "pairs-sparse", "events-dense", "events-sparse"])
 def engine(request, monkeypatch):
     force_engine(monkeypatch, request.param)
     return request.param

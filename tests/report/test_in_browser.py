@@ -1,10 +1,9 @@
 """The page as a reader meets it: hovered, brushed, by keyboard, printed, at every size."""
 
 import pytest
-from report_cases import CASES, fitted, random_graphs, small
+from report_cases import CASES, small
 
-from eigengraphs import GraphStack
-from eigengraphs.report import summarize, write_report
+from eigengraphs.report import write_report
 from eigengraphs.report.page import SECTIONS
 
 
@@ -258,19 +257,3 @@ def test_every_size_and_kind_opens_and_fits(name, visit, tmp_path):
     assert page.locator(".heatmap canvas").count() >= summary.n_components
     page.locator("#loadings-y").select_option("order")
     assert page.locator("#loadings-plot .y-title").text_content() == "place in the input"
-
-
-def test_large_loadings_leave_room_for_the_titles_of_axes(visit, tmp_path):
-    graphs = random_graphs(9, 12)
-    big = GraphStack(graphs.dense * 2e5)
-    summary = summarize(fitted(big, 2), big, title="Fibre counts")
-    page = visit(write_report(summary, tmp_path)[0])
-    boxes = page.locator("#loadings-plot text").evaluate_all(
-        "ts => ts.map(t => { const b = t.getBoundingClientRect();"
-        " return [t.getAttribute('class') || '', b.left, b.right]; })"
-    )
-    title = next(right for kind, _, right in boxes if "y-title" in kind)
-    values = [left for kind, left, _ in boxes if not kind]
-    assert min(values) > title
-    frame = page.locator("#loadings-plot svg").bounding_box()
-    assert max(right for *_, right in boxes) <= frame["x"] + frame["width"] + 0.5

@@ -5,7 +5,7 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs import GraphStack, JointEmbedding
-from eigengraphs.report import odd_graphs, summarize
+from eigengraphs.report import summarize
 from eigengraphs.report.input_quality import describe_graphs
 from eigengraphs.report.odd_graphs import compare_patterns, mirror_images
 
@@ -160,24 +160,6 @@ def test_hidden_entries_take_no_part(storage):
     logs = [np.log1p(A[i] / np.median(A[i][~hide[i] & (A[i] > 0)])) for i in (0, 3)]
     one = compare_patterns(stack[[0, 3, 0, 3, 0]]).correlation[1]  # with the other one, and itself
     assert one == pytest.approx(np.corrcoef(logs[0][seen], logs[1][seen])[0, 1], abs=0.01)
-
-
-def test_a_sample_of_references_and_of_pairs_finds_the_same(monkeypatch, storage):
-    rng = np.random.default_rng(0)
-    A = connectomes(rng, 60)
-    order = rng.permutation(70)
-    A[31] = A[31][np.ix_(order, order)]
-    gain = np.exp(rng.normal(0, 1, 70))
-    A[:10] *= gain[:, None] * gain
-    stack = GraphStack(A, storage=storage)
-    exact = compare_patterns(stack)
-    monkeypatch.setattr(odd_graphs, "_REFERENCES", 20)
-    monkeypatch.setattr(odd_graphs, "_CELLS", 800)
-    monkeypatch.setattr(odd_graphs, "_ENTRIES", 40_000)
-    sampled = compare_patterns(stack)
-    np.testing.assert_allclose(sampled.correlation, exact.correlation, atol=0.12)
-    assert np.flatnonzero(sampled.unlike).tolist() == [31]
-    assert np.flatnonzero(sampled.apart).tolist() == list(range(10))
 
 
 def test_the_unit_of_the_weights_changes_nothing():

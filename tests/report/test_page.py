@@ -14,6 +14,7 @@ from report_cases import CASES, random_graphs, small
 
 from eigengraphs.errors import InputError
 from eigengraphs.report.page import SECTIONS, number, render
+from eigengraphs.report.records import MethodScore, Prediction
 from eigengraphs.system.labels import listed, shortened
 
 
@@ -139,10 +140,11 @@ def test_too_much_is_left_out_and_the_page_says_so(summary):
 
 
 def test_a_quantity_is_spoken_of_as_one():
-    methods = [{"name": "joint embedding", "score": 0.42, "se": 0.05, "folds": [0.4, 0.44]},
-               {"name": "PCA", "score": 1.5e-3}]  # fmt: skip
-    guess = {"label": "age", "kind": "quantity", "methods": methods, "chance": -0.031,
-             "n_graphs": 11}  # fmt: skip
+    methods = (
+        MethodScore("joint embedding", 0.42, 0.05, folds=(0.4, 0.44)),
+        MethodScore("PCA", 1.5e-3),
+    )
+    guess = Prediction("age", methods, -0.031, kind="quantity", n_graphs=11)
     found = small(prediction=guess, label="age")[2]
     text = " ".join(found.words)
     assert "joint embedding explains 42.0% of its variance" in text
@@ -154,10 +156,9 @@ def test_a_quantity_is_spoken_of_as_one():
     everything = (page + json.dumps(found.to_json())).lower()
     assert "accuracy" not in everything
     assert "of the cases" not in everything
-    worse = small(prediction=guess | {"methods": [{"name": "a", "score": -0.2}]}, label="age")[2]
+    worse = replace(guess, methods=(MethodScore("a", -0.2),))
+    worse = small(prediction=worse, label="age")[2]
     assert "a explains nothing of its variance (−20.0%" in " ".join(worse.words)
-    with pytest.raises(InputError, match="kind of a prediction must be one of"):
-        small(prediction=guess | {"kind": "color"})
 
 
 def test_long_names_stay_different_when_they_are_cut():

@@ -10,7 +10,7 @@ from report_cases import CASES, small
 from eigengraphs.errors import InputError
 from eigengraphs.report import read_summary, write_page, write_report
 from eigengraphs.report.page import render
-from eigengraphs.report.records import Finding
+from eigengraphs.report.records import Finding, MethodScore, Prediction
 
 # Four times the same code on more graphs would prove nothing more.
 FEW = [name for name in CASES if not name.startswith("2000")]
@@ -29,9 +29,8 @@ def test_the_page_comes_back_byte_for_byte(name, tmp_path):
 
 
 def test_what_is_no_number_comes_back(tmp_path):
-    guess = {"label": "age", "kind": "quantity", "chance": -0.1, "n_graphs": 11,
-             "methods": [{"name": "a", "score": 0.5, "folds": [0.25, 0.75]}],
-             "chance_folds": [-0.2, 0.0]}  # fmt: skip
+    method = MethodScore("a", 0.5, folds=(0.25, 0.75))
+    guess = Prediction("age", (method,), -0.1, kind="quantity", n_graphs=11, chance_folds=(-0.2, 0))
     summary = small(prediction=guess, ordered="age", columns={"age": range(12)}, label="age")[2]
     share = summary.residual_with_mean.copy()
     share[2] = np.nan

@@ -110,19 +110,6 @@ def test_blocks_are_the_means_of_the_graph_and_of_its_reconstruction(block, cent
     assert np.allclose(block_means(graphs, 3, block), means(A))
 
 
-def test_blocks_are_means_over_what_is_observed():
-    A = np.arange(25.0).reshape(5, 5)
-    A = A + A.T
-    A[0, 1] = A[1, 0] = A[4, 4] = np.nan
-    graphs = GraphStack([A, np.ones((5, 5))], missing="unobserved")
-    expected = np.array(
-        [[np.nanmean(A[a : a + 2, b : b + 2]) if (a, b) != (4, 4) else np.nan for b in (0, 2, 4)]
-         for a in (0, 2, 4)]
-    )  # fmt: skip
-    assert np.allclose(block_means(graphs, 0, 2), expected, equal_nan=True)
-    assert np.allclose(block_means(graphs, 0, 1), A, equal_nan=True)
-
-
 def test_columns_are_numbers_or_categories():
     columns = make_columns(
         {
@@ -155,10 +142,6 @@ def test_columns_are_numbers_or_categories():
         ({"columns": {"a": [1, 2, 3]}}, "one value for each graph, 12 in all, got 3"),
         ({"columns": {"a": range(12)}, "label": "b"}, "label 'b' is not among the columns"),
         ({"coordinates": np.zeros((14, 4))}, r"shape \(14, 2\) or \(14, 3\)"),
-        ({"problems": [{"color": "red"}]}, "'color'.*with its fields: level, text, name"),
-        ({"problems": [{"text": "no level"}]}, "'level'.*with its fields: level, text, name"),
-        ({"problems": [{"level": "bad", "text": ""}]}, "must be one of"),
-        ({"quality": [{"id": "a", "verdict": "good"}]}, "must be one of"),
         (
             {"graphs": slice(None, None, -1)},
             "differ from those of the fit, or are in another order",
@@ -180,8 +163,10 @@ def test_problems_come_by_gravity_and_troubles_of_the_fit_among_them():
     assert "left nothing to fit" in summary.components[1].remarks[0]
     assert [problem.level for problem in summary.problems] == ["warning"]
     graphs = np.array([np.outer(np.arange(1.0, 9), np.arange(1.0, 9)) * i for i in (1, 2, 3)])
-    more = [Problem("notice", "n"), {"level": "refused", "text": "r"}, Problem("repaired", "p")]
+    more = [Problem("notice", "n"), Problem("refused", "r"), Problem("repaired", "p")]
     levels = [p.level for p in summarize(embedding, graphs, title="", problems=more).problems]
+    with pytest.raises(InputError, match="level of a problem must be one of"):
+        Problem("bad", "")
     assert levels == ["refused", "warning", "notice", "repaired"]
     graphs = random_graphs(8, 12)
     summary = summarize(
@@ -259,17 +244,6 @@ def test_missing_vertices_are_not_isolated(storage):
     assert missing == [[], *([f"{k} of 20 vertices are missing"] for k in (4, 1, 9))]
     assert "no edges at all" in rows[1].messages
     assert "no edges at all" in rows[3].messages
-
-
-def test_a_table_of_quality_makes_the_records_that_were_asked_for():
-    table = describe_graphs(random_graphs(12, 6), said={3: ["as read"]})
-    rows = tuple(table)
-    assert len(table) == len(rows) == 12
-    assert table[2:5] == rows[2:5]
-    assert table[-1] == rows[-1]
-    assert rows[3].messages[0] == "as read"
-    with pytest.raises(IndexError):
-        table[12]
 
 
 def test_pieces_of_json_are_the_whole_of_it():

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.attacks.make_files import array, sealed
 from tests.saving.test_model_file import graphs
+from tools.build_attacks import array, sealed
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError

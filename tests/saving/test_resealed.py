@@ -7,9 +7,9 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.attacks.make_files import sealed
 from tests.saving.test_every_bit import members_of
 from tests.saving.test_model_file import graphs
+from tools.build_attacks import sealed
 
 import eigengraphs as eg
 from eigengraphs.errors import AlignmentError, InputError

@@ -51,7 +51,7 @@ CASES = {
     "unequal": (
         {"a": EYE, "b": np.eye(4)},
         AlignmentError,
-        r"graphs\[1\] \('b'\) has 4 vertices, expected 3 as in graphs\[0\] \('a'\); .*intersection",
+        r"1 of 2 graphs have 3 vertices, but graphs\[1\] \('b'\) has 4; .*intersection",
     ),
     "not square": ([EYE, np.ones((3, 2))], InputError, r"graphs\[1\] has shape 3 x 2, .*square"),
     "sparse not square": ([sparse.csr_array((2, 3))], InputError, r"graphs\[0\] has shape 2 x 3"),
@@ -94,7 +94,7 @@ CASES = {
     ),
     "frame not square": ([pd.DataFrame(np.ones((2, 3)))], InputError, "has shape 2 x 3"),
     "weight text": ([weighted("heavy")], InputError, r"edge attribute 'weight' .*'heavy'"),
-    "named and not": ([frame("abc"), np.eye(4)], AlignmentError, r"graphs\[1\] has 4 vertices"),
+    "named and not": ([frame("abc"), np.eye(4)], AlignmentError, r"graphs\[1\] has 4"),
 }
 
 

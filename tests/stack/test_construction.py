@@ -1,7 +1,5 @@
 """From every kind of graph to one stack, aligned by name where there are names."""
 
-import tracemalloc
-
 import igraph
 import networkx as nx
 import numpy as np
@@ -12,7 +10,6 @@ from scipy import sparse
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import AlignmentError, InputError
-from eigengraphs.stack.flat_matrix import flatten
 
 FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
 A = random_symmetric(3, 6, seed=0, density=0.5)
@@ -183,21 +180,6 @@ def test_copy_false_shares_the_array_and_copy_true_does_not():
     assert np.shares_memory(shared.dense, cube)
     assert not np.shares_memory(own.dense, cube)
     assert cube.flags.writeable  # the caller's array stays theirs
-
-
-def test_flattening_takes_little_more_than_the_result():
-    graphs = [
-        sparse.random_array((400, 400), density=0.1, format="csr", dtype=np.float32, rng=seed)
-        for seed in range(20)
-    ]
-    flatten(graphs[:1], np.dtype(np.float32))
-    tracemalloc.start()
-    flat = flatten(graphs, np.dtype(np.float32))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 1.1 * (flat.data.nbytes + flat.indices.nbytes + flat.indptr.nbytes)
-    assert np.array_equal(flat.toarray(), np.vstack([A.toarray() for A in graphs]))
-    assert flat.has_canonical_format
 
 
 def test_numbers_in_arrays_of_objects_are_numbers():

@@ -87,44 +87,12 @@ def test_operations_against_the_masks_written_out(symmetric):
     assert np.array_equal(mask.hiding(flat(more)).toarray(), seen & ~more)
 
 
-def test_there_is_one_way_to_write_a_mask():
-    seen = seen_entries()
-    by_entries = make_mask(None, flat(~seen))
-    by_vertices = make_mask(seen.any(axis=2), flat(~seen))
-    assert by_entries == by_vertices
-    assert not by_entries.present[2, 4]
-    assert not by_entries.present[3].any()
-    assert np.diff(by_entries.hidden.indptr)[3 * N : 4 * N].sum() == 0
-    assert by_entries != by_entries.hiding(flat(np.ones((M, N, N), dtype=bool)))
-    assert by_entries != "mask"
-    assert pickle.loads(pickle.dumps(by_entries)) == by_entries
-    assert repr(by_entries).startswith("Mask(5 graphs, 9 vertices, ")
-
-
 def test_a_mask_that_hides_nothing_is_none():
     assert make_mask(None, None) is None
     assert make_mask(np.ones((2, 3), dtype=bool), sparse.csr_array((6, 3))) is None
     complete = Mask.complete(2, 3)
     assert complete.toarray().all()
     assert not complete.hides_pairs
-
-
-def test_a_mask_cannot_be_changed():
-    mask = make_mask(None, flat(~seen_entries()))
-    for part in (mask.present, mask.hidden.indices, mask.hidden.data, mask.diagonal):
-        with pytest.raises(ValueError, match="read-only"):
-            part[0] = 0
-    with pytest.raises(AttributeError):
-        mask.present = None
-
-
-def test_a_hidden_diagonal_hides_no_pairs():
-    eye = np.eye(N, dtype=bool)
-    loops = make_mask(None, flat(np.array([eye] * M)))
-    assert not loops.hides_pairs
-    one = eye.copy()
-    one[0, 1] = True
-    assert make_mask(None, flat(np.array([eye, one]))).hides_pairs
 
 
 # ---------------------------------------------------------------------- where it comes from
@@ -164,16 +132,6 @@ def test_kinds_of_missing_entries(kind, storage):
     what = "masked" if "masked" in kind else "nan at entry"
     with pytest.raises(InputError, match=rf"{what}.*or pass missing='unobserved'"):
         GraphStack([KINDS[kind](A)])
-
-
-def test_whole_numbers_that_are_masked():
-    A = np.ma.masked_array(np.ones((2, 3, 3), dtype=int), mask=False)
-    A[0, 0, 1] = A[0, 1, 0] = np.ma.masked
-    stack = GraphStack(A, missing="unobserved")
-    assert stack.dtype == np.float64
-    assert not stack.is_weighted
-    assert stack.n_hidden == 2
-    assert GraphStack(A.data, missing="unobserved").mask is None
 
 
 def test_an_array_of_graphs_is_not_changed():
@@ -234,15 +192,6 @@ def test_the_known_side_of_an_undirected_pair_stands_for_both(storage):
     assert not stack.is_directed
 
 
-def test_known_zeros_stand_for_both_too():
-    A = np.zeros((1, 4, 4))
-    A[0, 0, 1] = A[0, 1, 0] = 1
-    A[0, 2, 3] = np.nan  # its mirror image is not stored
-    stack = GraphStack([sparse.csr_array(A[0])], missing="unobserved")
-    assert stack.mask is None
-    assert same(stack, np.nan_to_num(A))
-
-
 def test_directed_graphs_hide_one_side(storage):
     A = np.random.default_rng(0).random((2, 4, 4))
     A[1] += A[1].T
@@ -301,15 +250,6 @@ def test_one_graph_shows_nan_where_it_is_hidden(graphs):
     assert same(again, A)
     with pytest.raises(InputError, match="nan at entry"):
         GraphStack(list(stack))
-
-
-def test_a_sparse_graph_with_too_many_hidden_entries_is_not_written_out(monkeypatch):
-    monkeypatch.setattr("eigengraphs.stack.mask._MOST_NAN", 10)
-    stack = GraphStack(np.ones((2, 9, 9))).hide(np.eye(9, dtype=bool)).to_sparse()
-    assert stack[0].nnz == 81
-    hidden = stack.hide(np.tri(9, k=-6, dtype=bool))
-    with pytest.raises(InputError, match=r"hides 21 entries.*take a stack of one graph, stack\[1"):
-        hidden[1]
 
 
 @pytest.mark.parametrize(
@@ -406,17 +346,6 @@ def test_symmetrizing_with_one_side_hidden(storage, how):
     assert not found.to_dense().dense[np.isnan(expected)].any()
 
 
-def test_components_are_joined_by_what_is_observed():
-    A = np.zeros((2, 5, 5))
-    for s in range(4):
-        A[:, s, s + 1] = A[:, s + 1, s] = 1
-    pairs = np.zeros((2, 5, 5), dtype=bool)
-    pairs[1, 1, 2] = True
-    found = GraphStack(A).hide(pairs).largest_common_component()
-    assert found.n_vertices == 3
-    assert found.mask is None
-
-
 # ---------------------------------------------------------------------- hiding more
 
 
@@ -451,28 +380,6 @@ def test_hiding_entries_of_directed_graphs(storage):
     expected = A.copy()
     expected[:, 0, 3] = expected[1, 3, 0] = np.nan
     assert same(stack.hide(pairs), expected)
-
-
-def test_a_graph_that_hides_one_side_has_a_direction_even_if_it_shows_none(storage):
-    A = np.ones((1, 4, 4))
-    A[0, 0, 1] = 0
-    pairs = np.zeros((4, 4), dtype=bool)
-    pairs[1, 0] = True
-    stack = stored(GraphStack(A), storage).hide(pairs)
-    assert np.array_equal(stack.to_dense().dense, stack.to_dense().dense.transpose(0, 2, 1))
-    assert stack.is_directed
-    assert not stack.symmetrize().is_directed
-
-
-def test_hiding_nothing_is_nothing_and_one_entry_is_one(storage):
-    stack = stored(GraphStack(np.ones((2, 3, 3))), storage)
-    assert stack.hide(np.zeros((3, 3), dtype=bool)) is stack
-    loop = stack.hide(np.diag([False, True, False]))
-    assert loop.n_hidden == 2  # of each graph one
-    assert stack[:1].hide(np.diag([False, True, False])).n_hidden == 1
-    assert loop.hide(np.eye(3, k=2, dtype=bool)).n_hidden == 6
-    assert loop.hide(np.eye(3, dtype=bool)).n_hidden == 6
-    assert not stack.has_missing
 
 
 @pytest.mark.parametrize(

@@ -86,26 +86,6 @@ def test_slices_of_dense_stacks_share_and_choices_copy():
     assert np.shares_memory(np.array(made, copy=False), made.dense)
 
 
-def test_places_of_small_integer_types():
-    many = GraphStack(np.ones((300, 2, 2)))
-    assert len(many[np.array([1, -1], dtype=np.int8)]) == 2
-    assert len(many[np.array([200], dtype=np.uint8)]) == 1
-
-
-def test_facts_of_kinds():
-    triangle = np.ones((3, 3)) - np.eye(3)
-    plain = GraphStack([triangle])
-    assert (plain.is_directed, plain.is_weighted, plain.is_hollow) == (False, False, True)
-    assert plain.density == 1
-    assert plain.constant_diagonal == 0
-    assert GraphStack([np.triu(triangle)]).is_directed
-    assert GraphStack([2 * triangle]).is_weighted
-    assert not GraphStack([triangle + np.diag([1, 0, 0])]).is_hollow
-    assert GraphStack([triangle + np.eye(3)]).constant_diagonal == 1
-    assert GraphStack([triangle, triangle + np.eye(3)]).constant_diagonal is None
-    assert GraphStack([triangle, np.zeros((3, 3))]).density == 0.5
-
-
 @pytest.mark.parametrize(
     ("graphs", "text"),
     [
@@ -124,8 +104,3 @@ def test_facts_of_kinds():
 def test_repr_tells_all_on_one_line(graphs, text):
     assert repr(GraphStack(graphs)) == text
     assert f"<td>{text[11:].split(',')[0]}</td>" in GraphStack(graphs)._repr_html_()
-
-
-def test_repr_of_one_vertex_and_of_hidden_entries():
-    assert "1 vertex," in repr(GraphStack(np.ones((2, 1, 1))))
-    assert "22.2 % hidden" in repr(stack().hide(pair((0, 1))))

@@ -202,6 +202,7 @@ TRANSFORMS = {
     "rank": lambda s: s.rank(),
     "signed_rank": lambda s: s.signed_rank(),
     "unit_norm": lambda s: s.unit_norm(),
+    "laplacian": lambda s: s.laplacian(),
     "binarize": lambda s: s.binarize(),
     "binarize above": lambda s: s.binarize(0.25),
     "drop_loops": lambda s: s.drop_loops(),
@@ -218,7 +219,6 @@ TRANSFORMS = {
     "sparse": lambda s: s.to_sparse(),
     "graph names": lambda s: s.with_names(graph_names=[f"g{i}" for i in range(M)]),
     "vertex names": lambda s: s.with_names(vertex_names=list("uvwxyz")),
-    "reorder": lambda s: s.reorder(np.arange(N)[::-1]),
     "component": lambda s: s[[0, 1]].largest_common_component(),
     "made again": lambda s: GraphStack(s, dtype=np.float32, storage="sparse"),
     "one after the other": lambda s: (
@@ -264,8 +264,6 @@ def test_bad_transforms(stack):
         (lambda s: s.in_order_of(["a"]), "only in one of the two"),
         (lambda s: s.with_names(graph_names=["x"]), "must hold 11 names, got 1"),
         (lambda s: s.with_names(vertex_names=["x"] * N), "must be unique"),
-        (lambda s: s.reorder(np.zeros(N, dtype=int)), "as a permutation does"),
-        (lambda s: s.reorder(VERTICES[::-1]), r"by name, use select_vertices\(names\)"),
     ):
         with pytest.raises(InputError, match=text):
             change(stack)

@@ -8,7 +8,6 @@ import pickle
 import re
 import tempfile
 import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +18,10 @@ from blocked_graphs import distance
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import ClusterError, InputError, ReadError
-from eigengraphs.operators.block_by_block import BlockedGraphs
 
 distributed = pytest.importorskip("distributed")
 
-from cluster_graphs import Announced, Broken, InFile, SlowSum, divide, results_here, where  # noqa: E402
+from cluster_graphs import Announced, Broken, InFile, SlowSum, divide, where  # noqa: E402
 from cluster_processes import began, kill_one, meanwhile, processes  # noqa: E402
 
 from eigengraphs.store import DaskStack, FitJournal, connect  # noqa: E402
@@ -34,23 +32,6 @@ def client():
     with connect(4, memory_limit="1GB", timeout=120) as client:
         client.wait_for_workers(4, timeout=120)
         yield client
-
-
-def test_workers_keep_memory_that_is_freed(client):
-    # By page faults: fresh pages for every array of a task would be some 500 a time.
-    found = client.run(_faults_of_arrays)
-    assert len(found) == 4
-    assert max(found.values()) < 1000
-
-
-def _faults_of_arrays(times=20):
-    import resource
-
-    for k in range(times):
-        if k == times // 2:  # when room was made once
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        np.ones(2**18)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
 def planted(*sizes, loops=True, dtype=np.float64, **options):
@@ -113,25 +94,6 @@ def test_results_come_in_order_and_work_is_shared_out(client, tmp_path):
     # Where blocks are kept, they stay: the second pass builds on what the first left there.
     assert [process for *_, process in stack.each(where)] == [process for *_, process in found]
     assert stack.n_passes == 2
-
-
-def test_results_that_are_here_do_not_stay_on_workers(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("eigengraphs.store.dask_stack._PER_THREAD", 20)
-    stack = DaskStack(in_file(tmp_path, planted(80, 8, 2), 1), client, keep=False)
-    ahead = 2 * 4 + 1
-    assert max(stack.each(results_here)) <= ahead + 1  # of 80, 20 a worker, if all stayed
-    # On average; a busy scheduler lets go of results late (13 was seen), and 20 would be all.
-    assert stack.total(results_here) <= 80 * 16
-    stack.total(SlowSum(tmp_path, 0.04))  # beyond the time after which it looks for losses
-    deadline = time.monotonic() + 10
-    while (left := _results(client)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert left == 0
-
-
-def _results(client):
-    kept = [key for keys in client.has_what().values() for key in keys]
-    return sum("-work-" in key or "-add-" in key for key in kept)
 
 
 def test_a_complete_journal_is_asked_nothing_again(client, tmp_path):
@@ -274,30 +236,6 @@ def test_bytes_of_a_round_do_not_grow_with_the_number_of_graphs(client, tmp_path
     few, many = found
     assert few.bytes_received == many.bytes_received
     assert few.bytes_sent == pytest.approx(many.bytes_sent, rel=0.01)  # places take some digits
-
-
-@dataclass(frozen=True)
-class Summed:
-    """The sum of the products of a block with some columns."""
-
-    B: np.ndarray
-
-    def __call__(self, operator, weights):
-        (total,) = operator.combine(weights[:, None] * np.ones(self.B.shape[1]), self.B)
-        return total
-
-
-def test_bytes_of_a_round_grow_with_vertices_and_components(client, tmp_path):
-    sent, received = {}, {}
-    for n, d in ((100, 4), (300, 4), (100, 12)):
-        stack = DaskStack(in_file(tmp_path, planted(24, n, 2), 2), client)
-        operator = BlockedGraphs(stack)
-        for _ in range(2):  # with the first goes what stays
-            operator.total(Summed(np.ones((n, d))), np.ones(24))
-        sent[n, d], received[n, d] = stack.rounds[1].bytes_sent, stack.rounds[1].bytes_received
-        assert received[n, d] == 8 * n * d
-    assert 2.5 < sent[300, 4] / sent[100, 4] < 3.5
-    assert 1.5 < sent[100, 12] / sent[100, 4] < 3.5
 
 
 def test_what_is_shared_is_sent_once(client, tmp_path):

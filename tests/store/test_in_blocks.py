@@ -8,7 +8,6 @@ from blocked_graphs import InBlocks, distance, planted
 
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.operators import block_by_block
 
 TIGHT, AMPLE = 2**18, 2**30  # bytes: cores or moments of all graphs do not fit, or all fits
 SETTINGS = {
@@ -103,20 +102,3 @@ def test_passes_are_few_and_counted():
     in_blocks = InBlocks(stack, 4000, 2**27)
     je = JointEmbedding(3, random_state=0).fit(in_blocks)
     assert je.n_passes_ == in_blocks.n_passes == 3  # norms with their diagonals, moments, forms
-
-
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
-@pytest.mark.parametrize("settings", [{}, {"center": True}, {"diagonal": "unobserved"}])
-def test_very_many_vertices_are_worked_on_in_place_with_the_same_answer(
-    monkeypatch, settings, storage
-):
-    # Enough components for bases that are turned, and for frozen ones.
-    stack = planted(30, 110, 14)
-    stack = stack.to_sparse() if storage == "sparse" else stack
-    one = JointEmbedding(14, random_state=0, **settings).fit(stack)
-    monkeypatch.setattr(block_by_block, "_TALL", 10)
-    other = JointEmbedding(14, random_state=0, **settings).fit(InBlocks(stack, 1, TIGHT))
-    assert distance(one, other) < 1e-8
-    # Of the whole: fourteen components leave a two-hundredth of it, a difference of large numbers.
-    whole = one.objective_path_[0]
-    assert np.allclose(one.objective_path_, other.objective_path_, rtol=0, atol=1e-10 * whole)

@@ -119,31 +119,7 @@ def test_a_damaged_answer_is_asked_again(tmp_path, damage):
     assert again.n_kept == 1
 
 
-def test_a_journal_whose_process_was_killed_as_it_began_or_ended_is_one(tmp_path):
-    folder = tmp_path / "j"
-    folder.mkdir()
-    (folder / ".journal-0123abcd-1-89abcdef.json").touch()  # before it had its name
-    assert FitJournal(folder, resume=True).n_kept == 0
-    list(FitJournal(folder, resume=True).each(("q",), lambda: iter([1.0])))
-    (folder / "journal.json").unlink()  # the first that was removed
-    assert FitJournal(folder, resume=True).n_kept == 1
-
-
 def test_a_journal_of_another_format_is_not_used(tmp_path):
     list(FitJournal(tmp_path / "j").each(("q",), lambda: iter([1.0])))
     (tmp_path / "j" / "journal.json").write_text('{"what": "journal of a fit", "format": 1}')
     assert FitJournal(tmp_path / "j", resume=True).n_kept == 0
-
-
-def test_questions_differ_by_their_arrays(tmp_path):
-    journal = FitJournal(tmp_path / "journal")
-    A = np.arange(12.0).reshape(3, 4)
-    B = A.copy()
-    B[2, 3] += 1e-12
-    questions = [A, B, A.reshape(4, 3), np.asfortranarray(A.T), A[:2], A.astype(np.float32)]
-    for k, array in enumerate(questions):
-        assert list(journal.each(("graphs", array, None), lambda k=k: iter([k]))) == [k]
-    for k, array in enumerate(questions):
-        same = ("graphs", array.copy(order="K"), None)
-        assert list(journal.each(same, lambda: iter([-1]))) == [k]
-    assert (journal.n_asked, journal.n_found) == (len(questions), len(questions))

@@ -68,18 +68,3 @@ def test_every_key_is_on_the_page(here):
     page = PAGE.read_text(encoding="utf-8")
     for key in [*said, *said["shards"][0], *said["batches"][0]]:
         assert f"`{key}`" in page, key
-
-
-def test_row_groups_are_whole_graphs(here, monkeypatch):
-    import pyarrow.parquet as pq
-
-    monkeypatch.setattr("eigengraphs.store.parquet_tables._GROUP", 30)
-    rng = np.random.default_rng(0)
-    A = np.triu(rng.random((12, 5, 5)))
-    eg.store.write_store("graphs.egs", [eg.GraphStack(A, storage="sparse")])
-    file = pq.ParquetFile("graphs.egs/edges/part-000000.parquet")
-    places = [set(file.read_row_group(k)["graph"].to_pylist()) for k in range(file.num_row_groups)]
-    assert len(places) == 6
-    assert sum(map(len, places)) == 12
-    stack = eg.open_store("graphs.egs")
-    assert all(np.array_equal(stack[i].toarray(), A[i]) for i in range(12))

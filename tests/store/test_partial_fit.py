@@ -144,28 +144,6 @@ def test_units_that_grow_and_zero_graphs() -> None:
     require_same(je, full.fit(A, sample_weight=w), A)
 
 
-def test_very_many_graphs_and_given_starts() -> None:
-    init = np.random.default_rng(5).standard_normal((N, 4))
-    for A, settings in (
-        (graphs(1500, 6), {"center": True}),  # p = 21: fit itself goes by the second moment
-        (graphs(40), {"init": init, "n_init": 2}),
-    ):
-        je = eg.JointEmbedding(4, random_state=0, **settings)
-        require_same(in_batches(clone(je), A, (13, 14)), clone(je).fit(A), A)
-
-
-def test_float32_to_what_products_in_it_resolve() -> None:
-    A = graphs(40).astype(np.float32)
-    je = eg.JointEmbedding(3, center=True, random_state=0)
-    full = clone(je).fit(A)
-    je.partial_fit(A[:20]).partial_fit(A[20:])
-    assert je.loadings_.dtype == je.latent_positions_.dtype == np.float32
-    # tol="auto" is 1e-5 for the fit of float32.
-    np.testing.assert_allclose(je.latent_positions_, full.latent_positions_, atol=2e-5)
-    je.partial_fit(A[:2].astype(np.float64))
-    assert je.latent_positions_.dtype == np.float64
-
-
 # ------------------------------------------------------------------ what is of the last batch
 
 
@@ -176,14 +154,6 @@ def test_loadings_are_of_the_last_batch() -> None:
     np.testing.assert_allclose(je.loadings_, je.transform(A[12:]), atol=1e-12)
     assert je.n_graphs_seen_ == 20
     assert "8 graphs of 20 seen" in je._repr_html_()
-
-
-def test_gaussian_model_has_the_spread_of_all_graphs() -> None:
-    A = graphs(40)
-    w = np.random.default_rng(0).uniform(1, 2, 40)
-    full = eg.JointEmbedding(3, random_state=0).fit(A, sample_weight=w).to_mreg(law="gaussian")
-    je = in_batches(eg.JointEmbedding(3, random_state=0), A, (30,), w)
-    assert je.to_mreg(law="gaussian").noise_scale == pytest.approx(full.noise_scale, rel=1e-8)
 
 
 # ------------------------------------------------------------------ before and after

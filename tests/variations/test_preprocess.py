@@ -14,7 +14,9 @@ def counts(m=12, n=14, seed=0):
     return A + A.transpose(0, 2, 1)
 
 
-@pytest.mark.parametrize("step", ["log1p", "rank", "unit_norm", ["log1p", "unit_norm"]])
+@pytest.mark.parametrize(
+    "step", ["log1p", "rank", "unit_norm", "laplacian", ["log1p", "unit_norm"]]
+)
 def test_a_step_inside_equals_the_transform_outside(step, storage):
     A, new = stored(GraphStack(counts()), storage), stored(GraphStack(counts(4, seed=1)), storage)
     inside = JointEmbedding(2, preprocess=step, center=True, random_state=0).fit(A)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eigengraphs.alignment.graph_matching import Array, Match, Order, Start, match, standardize
 from eigengraphs.errors import AlignmentError, InputError, SelectionError
 from eigengraphs.stack import GraphStack
-from eigengraphs.stack.build import is_one_graph
+from eigengraphs.stack.build import StorageRule, is_one_graph
 from eigengraphs.stack.names import one_place, places
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.randomness import RandomState, seed_sequence
@@ -192,6 +192,7 @@ def align(
     True
     """
     stack = graphs if isinstance(graphs, GraphStack) else GraphStack(graphs)
+    stack.require_complete("graphs with hidden entries are not aligned; fill them first")
     m, n, _ = stack.shape
     counts = {"n_init": n_init, "max_iter": max_iter, "max_rounds": max_rounds}
     _check(init, counts | {"max_vertices": max_vertices}, n)
@@ -214,8 +215,10 @@ def align(
     own = target if isinstance(target, int) else None
     found = _matches(work, R, own, pairs, rngs, init, max_rounds, n_init=n_init, max_iter=max_iter)
     orders = np.stack([one.order for one in found])
-    aligned = stack.reorder(orders)
-    if names != stack.vertex_names:
+    graphs = [graph[order][:, order] for graph, order in zip(stack, orders, strict=True)]
+    kept: StorageRule = "sparse" if stack.is_sparse else "dense"
+    aligned = GraphStack(graphs, graph_names=stack._graph_names, storage=kept)
+    if stack.has_vertex_names or names != stack.vertex_names:
         aligned = aligned.with_names(vertex_names=names)
     return Alignment(
         stack=aligned,

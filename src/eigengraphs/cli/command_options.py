@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMANDS", "NOBODY", "Changes", "Check", "Cluster", "Command", "Compare", "Contest", "Convert",
-    "Demo", "EmbeddingOptions", "Evaluate", "Fit", "HoldingOut", "Info", "Plan", "Read", "Report",
-    "Simulate", "Study", "Transform", "Uncertainty", "typer_command",
+    "Demo", "EmbeddingOptions", "Evaluate", "Fit", "HoldingOut", "Info", "Links", "Plan", "Read",
+    "Report", "Simulate", "Study", "Transform", "Uncertainty", "typer_command",
 ]  # fmt: skip
 
 ALIGN = ("auto", "union", "intersection", "strict")
-COMPONENTS = ("auto", "2", "4", "8", "16")
+COMPONENTS = ("auto", "cv", "2", "4", "8", "16")
 DELIMITERS = ("tab", "space", ",", ";")
 DESIGNS = ("section5.1", "section5.2", "weighted", "sparse")
 DIAGONALS = ("auto", "filled", "observed", "unobserved")
@@ -44,7 +44,7 @@ OUTPUT_FORMATS = (
 )  # fmt: skip
 TRANSFORMS = (
     "log1p", "signed_log1p", "binarize", "rank", "signed_rank", "fisher_z", "unit_norm",
-    "drop_loops",
+    "laplacian", "drop_loops",
 )  # fmt: skip
 WEIGHTS = ("auto", "binary", "counts")
 NOBODY = "none"  # instead of a column: treat every graph as a different participant
@@ -72,12 +72,16 @@ def argument(metavar: str, text: str, words: tuple[str, ...] = ()) -> Any:
     return field(metadata={"option": made})
 
 
-def _count_or_auto(text: Any) -> int | str:
-    if text == "auto":
-        return "auto"
-    if not str(text).isdecimal() or int(text) < 1:
-        raise typer.BadParameter(f"must be a whole number >= 1, or 'auto', got {text!r}")
-    return int(text)
+def _count_or(*words: str) -> Callable[[Any], int | str]:
+    def parse(text: Any) -> int | str:
+        if text in words:
+            return str(text)
+        if not str(text).isdecimal() or int(text) < 1:
+            other = " or ".join(map(repr, words))
+            raise typer.BadParameter(f"must be a whole number >= 1, or {other}, got {text!r}")
+        return int(text)
+
+    return parse
 
 
 _reading = partial(option, rich_help_panel="How files are read")
@@ -86,7 +90,7 @@ _source = partial(argument, "IN", "A folder, a pattern in quotes, a file, a mani
 _results = partial(argument, "OUT", "A folder that eigengraphs fit has written.")
 _model = partial(argument, "MODEL", "A model file, or its folder.")
 _moved_graphs = partial(option, "Where the graphs of the fit are now, if they were moved.")
-_count = partial(option, metavar="N", parser=_count_or_auto)
+_count = partial(option, metavar="N", parser=_count_or("auto"))
 _methods = partial(
     option, "Methods to compare with, separated by commas: PCA,Omnibus; or all, or none."
 )
@@ -94,8 +98,9 @@ _target = partial(option, "Column to predict: classes, or a quantity.", ...)
 
 
 def _components(default: Any) -> Any:
-    text, names = "Number of components, or auto.", ("--components", "-d")
-    return _count(text, default, *names, words=COMPONENTS)
+    text = "Number of components, or auto; in evaluate and contest also cv, chosen in inner folds."
+    names = ("--components", "-d")
+    return _count(text, default, *names, words=COMPONENTS, parser=_count_or("auto", "cv"))
 
 
 # ------------------------------------------------------------ options that several commands take
@@ -298,6 +303,23 @@ class Contest(Command):
     methods: str = _methods("Multiple ASE,Omnibus,Unfolded ASE,PCA,ASE")
 
 
+class Links(Command):
+    """Rank the pairs that have no edge, or are missing, by how likely they have one.
+
+    Example: eigengraphs links layers --top 50
+    """
+
+    first = ("read", "reading {source}")
+    source: str = _source()
+    components: int = option("Largest number of components.", 8, "--components", "-d", min=1)
+    hidden: float = option("Share of the pairs that are held out, to try the scores on.", 0.1)
+    repeats: int = option("How often pairs are held out; 0 to try nothing.", 5, min=0)
+    top: int = option("Number of pairs to list.", 100, min=1)
+    embedding: Annotated[EmbeddingOptions, "center", "components"]
+    study: Annotated[Study, "memory"]
+    output: Path = option("Folder for pairs.tsv and accuracy.tsv.", Path("links"), metavar="FOLDER")
+
+
 class Compare(Command):
     """Compare the loadings of groups: permutation tests, effect sizes, false discovery rate.
 
@@ -368,7 +390,11 @@ class Cluster(Command):
     method: str = option("mixture or kmeans.", "mixture")
     truth: str | None = option("Known classes to compare with.", metavar="COLUMN")
     graph: str | None = option("Use positions in this graph.", metavar="NAME")
-    degree_corrected: bool = option("Divide positions by their length.", False)
+    normalize_rows: bool = option(
+        "Divide positions by their length.", False, "--normalize-rows", "--degree-corrected"
+    )
+    stability: int = option("Fits to resampled graphs that clusters are compared with.", 0, min=0)
+    graphs: Path | None = _moved_graphs()
     seed: int = option("Seed of the starts.", 0, min=0)
 
 
@@ -472,7 +498,7 @@ class Simulate(Command):
 #: All commands, by their headings in the help. What each does is the function of its name in the
 #: file of its name, ``commands/fit.py``.
 COMMANDS: dict[str, tuple[type[Command], ...]] = {
-    "From files to results": (Check, Fit, Transform, Report, Contest),
+    "From files to results": (Check, Fit, Transform, Report, Contest, Links),
     "Analyses of a fit": (Compare, Evaluate, Read, Uncertainty, Cluster, Changes),
     "Files, stores and sizes": (Convert, Info, Plan),
     "Examples and simulations": (Demo, Simulate),

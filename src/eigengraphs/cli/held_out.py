@@ -14,7 +14,8 @@ from eigengraphs.cli.input_files import Inputs, one_to_one
 from eigengraphs.cli.terminal import Listener, counting
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.label_prediction import CHANCE, make_folds
+from eigengraphs.inference.folds import make_folds
+from eigengraphs.inference.label_prediction import CHANCE
 from eigengraphs.inference.prediction_pipelines import quiet
 from eigengraphs.report.columns import make_column, says_number
 from eigengraphs.report.records import Column, MethodScore, Prediction

@@ -57,9 +57,6 @@ class AgriTrade(published.Published):
     )
     source = "https://github.com/peterwmacd/multiness"
 
-    def __repr__(self) -> str:
-        return f"AgriTrade({len(self.products)} products on {len(self.countries)} countries)"
-
 
 def fetch_agri_trade(*, data_folder: published.Folder = None, download: bool = True) -> AgriTrade:
     """Fetch the trade in 13 agricultural products among 145 countries.
@@ -84,7 +81,7 @@ def fetch_agri_trade(*, data_folder: published.Folder = None, download: bool = T
     >>> import eigengraphs as eg
     >>> data = eg.datasets.fetch_agri_trade()  # doctest: +SKIP
     >>> data  # doctest: +SKIP
-    AgriTrade(13 products on 145 countries)
+    AgriTrade(13 undirected graphs on 145 vertices)
     """
     tables = published.read_r(FILE, data_folder=data_folder, download=download)
     table = tables["agri_trade"]  # (n, n, m), with names on its axes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,6 @@ from eigengraphs.stack import GraphStack
 
 __all__ = ["HNU1", "fetch_hnu1"]
 
-VERTICES_FILE = "hnu1/vertices.tsv"
 N_VERTICES = 70
 # Sorted by subject, then by session as a number: 2 before 10.
 SCANS = [(subject, session) for subject in range(25427, 25457) for session in range(1, 11)]
@@ -35,10 +33,6 @@ class HNU1(published.Published):
         1 to 10 within each subject, in this order.
     hemispheres : ndarray of str, shape (70,)
         ``"R"`` for the first 35 regions, ``"L"`` for the others.
-    lobes : ndarray of str, shape (70,), or None
-        ``"F"``, ``"O"``, ``"P"`` or ``"T"``: frontal, occipital, parietal or temporal; or
-        ``"S"``, which the source does not explain. None unless the data folder holds
-        ``hnu1/vertices.tsv``, which cannot be downloaded.
     citation, license, source : str
         What to cite, the terms, and where the files come from.
 
@@ -56,21 +50,12 @@ class HNU1(published.Published):
     subjects: published.Names
     sessions: NDArray[np.intp]
     hemispheres: published.Names
-    lobes: published.Names | None
     citation = (
         "Zuo, X.-N., Anderson, J. S., Bellec, P., et al. (2014). An open science resource for "
         "establishing reliability and reproducibility in functional connectomics. Scientific "
         "Data 1, 140049. https://doi.org/10.1038/sdata.2014.49"
     )
     source = "https://github.com/jesusdaniel/multiGM"
-
-    def __repr__(self) -> str:
-        n_subjects = len(np.unique(self.subjects))
-        lobes = "" if self.lobes is not None else ", lobes unknown"
-        return (
-            f"HNU1({len(self.subjects)} graphs on {len(self.hemispheres)} regions: "
-            f"{n_subjects} subjects, {len(np.unique(self.sessions))} sessions each{lobes})"
-        )
 
 
 def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -> HNU1:
@@ -87,7 +72,7 @@ def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -
     Returns
     -------
     HNU1
-        Graphs, subjects, sessions, hemispheres, lobes, citation, license and source. Arrays are
+        Graphs, subjects, sessions, hemispheres, citation, license and source. Arrays are
         read-only.
 
     Examples
@@ -97,7 +82,7 @@ def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -
     >>> import eigengraphs as eg
     >>> data = eg.datasets.fetch_hnu1()  # doctest: +SKIP
     >>> data  # doctest: +SKIP
-    HNU1(300 graphs on 70 regions: 30 subjects, 10 sessions each)
+    HNU1(300 undirected graphs on 70 vertices)
     """
     subjects = [f"sub-{subject:07d}" for subject, _ in SCANS]
     names = [f"{name}_ses-{scan[1]}" for name, scan in zip(subjects, SCANS, strict=True)]
@@ -116,7 +101,6 @@ def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -
         subjects=np.array(subjects),
         sessions=np.array([session for _, session in SCANS], dtype=np.intp),
         hemispheres=np.repeat(["R", "L"], N_VERTICES // 2),
-        lobes=_lobes(published.read_file_if_there(VERTICES_FILE, data_folder=data_folder)),
     )
 
 
@@ -127,10 +111,3 @@ def _adjacency(edge_lists: list[bytes]) -> NDArray[np.float64]:
         s, t, weights = np.array(list(map(int, edges.split()))).reshape(-1, 3).T
         graph[s - 1, t - 1] = graph[t - 1, s - 1] = weights
     return A
-
-
-def _lobes(table: bytes | None) -> published.Names | None:
-    if table is None:
-        return None
-    rows = csv.DictReader(table.decode().splitlines(), delimiter="\t")
-    return np.array([row["lobe"] for row in rows])

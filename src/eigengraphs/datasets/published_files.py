@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import DatasetError, InputError
+from eigengraphs.stack import GraphStack
 from eigengraphs.system.extras import need
 from eigengraphs.system.limits import read_regular
 from eigengraphs.system.whole_files import whole_file
 
 __all__ = [
-    "Folder", "Names", "Published", "PublishedFile", "ReadOnly", "read_file_if_there",
+    "Folder", "Names", "Published", "PublishedFile", "ReadOnly",
     "read_files", "read_r", "registered",
 ]  # fmt: skip
 
@@ -46,7 +47,7 @@ class PublishedFile(NamedTuple):
     path: str
     sha256: str
     size: int
-    home: str  # repository, commit and folder; "-" if it is not published by itself
+    home: str  # repository, commit and folder; "-" if no address is known
 
     @property
     def address(self) -> str:
@@ -104,12 +105,6 @@ def read_files(paths: Sequence[str], *, data_folder: Folder, download: bool) -> 
     return [_read(file, folder) for file in wanted]
 
 
-def read_file_if_there(path: str, *, data_folder: Folder) -> bytes | None:
-    """Return the content of one file, checked, or None if it is not in the folder."""
-    folder = _find_folder(data_folder)
-    return _read(registered()[path], folder) if _is_there(folder / path) else None
-
-
 def _is_there(path: Path) -> bool:
     try:
         return path.is_file()
@@ -151,6 +146,12 @@ class Published(ReadOnly):
     citation: ClassVar[str]
     license: ClassVar[str] = "none stated by the source; ask its authors before redistributing"
     source: ClassVar[str]
+    graphs: GraphStack
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.graphs.is_directed else "undirected"
+        m, n, _ = self.graphs.shape
+        return f"{type(self).__name__}({m} {kind} graphs on {n} vertices)"
 
     @property
     def licence(self) -> str:
@@ -193,6 +194,8 @@ def _download_files(wanted: Sequence[PublishedFile], folder: Path) -> None:
 def _download(requests: Any, file: PublishedFile, folder: Path) -> int:
     """Store one file, and return its size."""
     url, target = file.address, folder / file.path
+    if file.home == "-":
+        raise DatasetError(f"no address of {file.path} is known; put the file by hand at {target}")
     cause: Exception | None = None
     try:
         response = requests.get(url, timeout=_TIMEOUT)

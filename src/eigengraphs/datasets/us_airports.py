@@ -55,13 +55,6 @@ class USAirports(published.Published):
     )
     source = "https://github.com/jesusdaniel/dcmase"
 
-    def __repr__(self) -> str:
-        kind = "directed" if self.graphs.is_directed else "undirected"
-        return (
-            f"USAirports({len(self.months)} {kind} graphs on {len(self.airports)} airports: "
-            f"{self.months[0]} to {self.months[-1]})"
-        )
-
 
 def fetch_us_airports(
     *,
@@ -98,7 +91,7 @@ def fetch_us_airports(
     >>> import eigengraphs as eg
     >>> data = eg.datasets.fetch_us_airports()  # doctest: +SKIP
     >>> data  # doctest: +SKIP
-    USAirports(69 undirected graphs on 343 airports: 2016-01 to 2021-09)
+    USAirports(69 undirected graphs on 343 vertices)
     """
     tables = published.read_r(FILE, data_folder=data_folder, download=download)
     flights = tables["Adj_list"]

@@ -66,11 +66,6 @@ class Wiki(published.Published):
         "https://github.com/cshen6/GraphEmd (labels)"
     )
 
-    def __repr__(self) -> str:
-        kinds = [kind for kind in KINDS.tolist() if (self.labels == kind).any()]
-        shown = ", ".join(f"{np.count_nonzero(self.labels == kind)} {kind}" for kind in kinds)
-        return f"Wiki(EN and FR on {len(self.labels)} pages: {shown})"
-
     def paper_subset(self) -> Wiki:
         """Return the 704 pages of section 5.4 of the paper.
 
@@ -87,7 +82,7 @@ class Wiki(published.Published):
 
         >>> import eigengraphs as eg
         >>> eg.datasets.fetch_wiki().paper_subset()  # doctest: +SKIP
-        Wiki(EN and FR on 704 pages: 328 people, 376 math)
+        Wiki(2 undirected graphs on 704 vertices)
         """
         chosen = self._on(np.flatnonzero(np.isin(self.labels, ["people", "math"])))
         degrees = [np.asarray(graph.sum(axis=0)).ravel() for graph in chosen.graphs]
@@ -125,7 +120,7 @@ def fetch_wiki(*, data_folder: published.Folder = None, download: bool = True) -
     >>> import eigengraphs as eg
     >>> data = eg.datasets.fetch_wiki()  # doctest: +SKIP
     >>> data  # doctest: +SKIP
-    Wiki(EN and FR on 1382 pages: 119 category, 372 people, 270 locations, 191 dates, 430 math)
+    Wiki(2 undirected graphs on 1382 vertices)
     """
     tables = published.read_r(GRAPHS_FILE, data_folder=data_folder, download=download)
     (file,) = published.read_files([LABELS_FILE], data_folder=data_folder, download=download)

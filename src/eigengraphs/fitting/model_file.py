@@ -149,9 +149,7 @@ def read_model(
     try:
         wrong = _unlike(state, blank, more)
         if wrong is None:
-            derived = _derived(state, blank)
-            state = derived | state  # what the first models did not keep
-            wrong = next((x for x in derived if not _alike(state[x], derived[x])), None)
+            state |= _derived(state, blank)
     except Exception as error:  # parts that do not match fail in many ways
         wrong = f"a part ({type(error).__name__}: {error})"
     if wrong:
@@ -357,7 +355,7 @@ _ADDED = {"degree_corrected", "degree_regularization", "deterministic"}
 _Names: TypeAlias = tuple[str, ...]
 _KINDS: dict[str, Any] = {
     "_fit": Fit, "_greedy": Fit, "_plan": Plan, "_steps": Preprocessing,
-    "_projection": Projection | MaskedProjection, "n_vertices_": int, "n_components_": int,
+    "_projection": Projection, "n_vertices_": int, "n_components_": int,
     "vertex_names_": _Names, "_graph_names": _Names | None, "_has_vertex_names": bool,
     "_is_weighted": bool, "_dtype": np.dtype, "_fitted_with": dict,
     "_seed": np.random.SeedSequence,
@@ -447,21 +445,6 @@ def _derived(state: dict[str, Any], blank: Any) -> dict[str, Any]:
     before = set(vars(again))
     again._store(state["_fit"], state["_projection"])
     return {name: value for name, value in vars(again).items() if name not in before}
-
-
-def _alike(value: Any, wanted: Any) -> bool:
-    """Tell whether a value is of the kind and the size of another, and finite where it is."""
-    if isinstance(wanted, np.ndarray):
-        same = isinstance(value, np.ndarray) and value.dtype.kind == wanted.dtype.kind
-        if not same or value.shape != wanted.shape:
-            return False
-        return wanted.dtype.kind != "f" or bool((np.isfinite(value) >= np.isfinite(wanted)).all())
-    if isinstance(wanted, tuple):
-        same = isinstance(value, tuple) and len(value) == len(wanted)
-        return same and all(map(_alike, value, wanted))
-    if sparse.issparse(wanted):
-        return bool(sparse.issparse(value))
-    return isinstance(value, type(wanted)) and isinstance(value, bool) is isinstance(wanted, bool)
 
 
 def _is_vertex_table(kept: Any) -> bool:

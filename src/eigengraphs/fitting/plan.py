@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 
 from eigengraphs.errors import InputError
-from eigengraphs.fitting.projection import MaskedProjection, Projection
+from eigengraphs.fitting.projection import Projection
 from eigengraphs.fitting.settings import check_weights, refusal
 from eigengraphs.operators.block_by_block import BlockedGraphs, BlockedObserved
 from eigengraphs.operators.degrees import DegreeGraphs
@@ -182,7 +182,7 @@ class Plan:
         totals = np.bincount(self.groups.codes, self.weights, len(self.groups.labels))
         return totals.astype(np.float64)
 
-    def loadings_and_path(self, projection: Projection | MaskedProjection) -> tuple[Array, Array]:
+    def loadings_and_path(self, projection: Projection) -> tuple[Array, Array]:
         """Return the loadings of each graph, (m, d), and the objective's path, (d + 1,).
 
         Where groups share their loadings, the path is that of the shared ones.
@@ -191,9 +191,7 @@ class Plan:
             return projection.loadings(self.rule), self.shared_loadings_and_path(projection)[1]
         return projection.loadings_and_path(self.rule, self.weights)
 
-    def shared_loadings_and_path(
-        self, projection: Projection | MaskedProjection
-    ) -> tuple[Array, Array]:
+    def shared_loadings_and_path(self, projection: Projection) -> tuple[Array, Array]:
         """Return the loadings of each group, (c, d), and the objective's path, (d + 1,)."""
         assert self.groups is not None
         grouped = projection.grouped(self.groups.mixing(self.weights))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,31 +32,40 @@ class Projection:
     Psi: Array  # (m, d) of the graphs with the components
     squared_norms: Array  # (m,) of the graphs with themselves
 
-    def first(self, k: int) -> Projection:
+    @property
+    def _grams(self) -> Array:
+        """Inner products of the components, over what counts: (d, d), or (m, d, d)."""
+        return self.Gamma
+
+    def _stages(self, rule: LoadingRule) -> list[Array]:
+        """Return loadings with the first 0, 1, ..., d components."""
+        return stage_loadings(rule, self.Gamma, self.Psi)
+
+    def first(self, k: int) -> Self:
         """Return the same with the first k components."""
-        return Projection(self.Gamma[:k, :k], self.Psi[:, :k], self.squared_norms)
+        return replace(self, Gamma=self.Gamma[:k, :k], Psi=self.Psi[:, :k])
 
     def loadings(self, rule: LoadingRule) -> Array:
         """Return the best loadings that the rule allows, (m, d), graph by graph."""
-        if isinstance(rule, FreeLoadings):
+        if isinstance(rule, FreeLoadings) and self._grams is self.Gamma:
             return solve_loadings(self.Gamma, self.Psi)
-        return stage_loadings(rule, self.Gamma, self.Psi)[-1]
+        return self._stages(rule)[-1]
 
     def residuals(self, Lam: Array) -> Array:
         """Return ||A_i - sum_k Lam_ik e_k||^2 with the first components, (m,), Lam (m, k)."""
         k = Lam.shape[1]
-        left = self.squared_norms + objective_of(self.Gamma[:k, :k], self.Psi[:, :k], Lam)
-        return np.maximum(left, 0.0)
+        left = self.squared_norms + objective_of(self._grams[..., :k, :k], self.Psi[:, :k], Lam)
+        return np.asarray(np.maximum(left, 0.0))
 
     def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
         """Return the loadings, (m, d), and the objective's path, (d + 1,).
 
         The path is sum_i w_i ||residual_i||^2 with the first 0, 1, ..., d components.
         """
-        stages = stage_loadings(rule, self.Gamma, self.Psi)
+        stages = self._stages(rule)
         return stages[-1], np.array([weights @ self.residuals(Lam) for Lam in stages])
 
-    def grouped(self, mixing: Array) -> Projection:
+    def grouped(self, mixing: Array) -> Self:
         """Return the same of groups that share their loadings, by their means.
 
         Parameters
@@ -64,7 +73,8 @@ class Projection:
         mixing : (c, m)
             Weight of each graph in the mean of each group.
         """
-        return Projection(self.Gamma, mixing @ self.Psi, mixing @ self.squared_norms)
+        norms = mixing @ self.squared_norms
+        return replace(self, Psi=mixing @ self.Psi, squared_norms=norms)
 
 
 @dataclass(frozen=True)
@@ -77,10 +87,9 @@ class BatchProjection(Projection):
 
     rows: Projection
 
-    def first(self, k: int) -> BatchProjection:
+    def first(self, k: int) -> Self:
         """Return the same with the first k components."""
-        mine = super().first(k)
-        return BatchProjection(mine.Gamma, mine.Psi, mine.squared_norms, self.rows.first(k))
+        return replace(super().first(k), rows=self.rows.first(k))
 
     def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:  # noqa: ARG002
         """Return the loadings of the last graphs, (m, d), and the objective's path of all."""
@@ -89,51 +98,32 @@ class BatchProjection(Projection):
 
 
 @dataclass(frozen=True)
-class MaskedProjection:
-    """The same where each graph has inner products of its own.
+class MaskedProjection(Projection):
+    """The same where each graph has inner products of its own; Gamma is over all entries.
 
     That is so with hidden entries, and degree-corrected: there, nothing is hidden.
     """
 
     Gammas: Array  # (m, d, d) of the components, over what each graph observes
-    Psi: Array  # (m, d) of the graphs with the components
-    squared_norms: Array  # (m,)
-    Gamma: Array  # (d, d) of the components over all entries
     observed: Array | None  # (m,) share of its entries that each graph observes, if some are hidden
 
-    def first(self, k: int) -> MaskedProjection:
-        """Return the same with the first k components."""
-        return MaskedProjection(
-            self.Gammas[:, :k, :k], self.Psi[:, :k], self.squared_norms, self.Gamma[:k, :k],
-            self.observed,
-        )  # fmt: skip
-
-    def grouped(self, mixing: Array) -> MaskedProjection:
-        """Return the same of groups that share their loadings; see :class:`Projection`."""
-        return MaskedProjection(
-            np.tensordot(mixing, self.Gammas, axes=1), mixing @ self.Psi,
-            mixing @ self.squared_norms, self.Gamma,
-            None if self.observed is None else mixing @ self.observed,
-        )  # fmt: skip
+    @property
+    def _grams(self) -> Array:
+        return self.Gammas
 
     def _stages(self, rule: LoadingRule) -> list[Array]:
         seen = None if self.observed is None else Seen(self.Gamma, self.observed)
         return stage_loadings(rule, self.Gammas, self.Psi, seen)
 
-    def loadings(self, rule: LoadingRule) -> Array:
-        """Return the best loadings that the rule allows, (m, d), graph by graph."""
-        return self._stages(rule)[-1]
+    def first(self, k: int) -> Self:
+        """Return the same with the first k components."""
+        return replace(super().first(k), Gammas=self.Gammas[:, :k, :k])
 
-    def residuals(self, Lam: Array) -> Array:
-        """Return ||A_i - sum_k Lam_ik e_k||^2 over observed entries, (m,), Lam (m, k)."""
-        k = Lam.shape[1]
-        left = self.squared_norms + objective_of(self.Gammas[:, :k, :k], self.Psi[:, :k], Lam)
-        return np.asarray(np.maximum(left, 0.0))
-
-    def loadings_and_path(self, rule: LoadingRule, weights: Array) -> tuple[Array, Array]:
-        """Return the loadings, (m, d), and the objective's path, (d + 1,)."""
-        stages = self._stages(rule)
-        return stages[-1], np.array([weights @ self.residuals(Lam) for Lam in stages])
+    def grouped(self, mixing: Array) -> Self:
+        """Return the same of groups that share their loadings; see :class:`Projection`."""
+        Gammas = np.tensordot(mixing, self.Gammas, axes=1)
+        observed = None if self.observed is None else mixing @ self.observed
+        return replace(super().grouped(mixing), Gammas=Gammas, observed=observed)
 
 
 def gram(fit: Fit, *, hollow: bool) -> Array:
@@ -141,9 +131,7 @@ def gram(fit: Fit, *, hollow: bool) -> Array:
     return component_gram(fit.H * fit.active, fit.G, hollow=hollow)
 
 
-def project(
-    graphs: Any, fit: Fit, *, hollow: bool, Psi: Array | None = None
-) -> Projection | MaskedProjection:
+def project(graphs: Any, fit: Fit, *, hollow: bool, Psi: Array | None = None) -> Projection:
     """Return the inner products of graphs with the components of a fit.
 
     Reads the graphs once, unless their inner products with the components, ``Psi`` (m, d), are
@@ -157,4 +145,4 @@ def project(
         return Projection(Gamma, Psi, graphs.squared_norms())
     Gammas = graphs.grams(*sides) * np.outer(fit.active, fit.active)
     observed = graphs.observed() if hasattr(graphs, "observed") else None
-    return MaskedProjection(Gammas, Psi, graphs.squared_norms(), Gamma, observed)
+    return MaskedProjection(Gamma, Psi, graphs.squared_norms(), Gammas, observed)

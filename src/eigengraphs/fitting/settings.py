@@ -176,7 +176,10 @@ def check_unchanged(settings: Mapping[str, Any], before: Mapping[str, Any], what
 def check_n_components(value: Any, n_vertices: int, *, directed: bool = False) -> int:
     """Return the number of components if matrices on n vertices can have as many."""
     if isinstance(value, str) and value != "auto":
-        raise InputError(f"n_components must be a whole number >= 1 or 'auto', got {value!r}")
+        raise InputError(
+            f"n_components must be a whole number >= 1 or 'auto', got {value!r}"
+            + ("; inner folds need labels: 'cv' is for evaluate and contest" * (value == "cv"))
+        )
     check_count("n_components", value)
     most = n_vertices**2 if directed else n_vertices * (n_vertices + 1) // 2
     if value > most:

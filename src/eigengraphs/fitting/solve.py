@@ -14,7 +14,6 @@ from eigengraphs.errors import InputError
 from eigengraphs.fitting.plan import Plan
 from eigengraphs.fitting.projection import (
     BatchProjection,
-    MaskedProjection,
     Projection,
     gram,
     project,
@@ -101,7 +100,7 @@ class Found:
     """Components, and how they came about."""
 
     fit: Fit
-    projection: Projection | MaskedProjection  # of all graphs on them
+    projection: Projection  # of all graphs on them
     greedy: Fit  # before refinement: the start of a longer fit
     refinement: Refinement | None
     mean_degrees: Array | None = None  # (sides, n), of a degree-corrected fit
@@ -274,9 +273,7 @@ def _signed(fit: Fit) -> Fit:
     return replace(fit, H=fit.H * signs, G=None if fit.G is None else fit.G * signs)
 
 
-def _projected(
-    plan: Plan, stack: GraphStack, search: Any, fit: Fit
-) -> Projection | MaskedProjection:
+def _projected(plan: Plan, stack: GraphStack, search: Any, fit: Fit) -> Projection:
     """Return the inner products of all graphs with components: no read, except of grouped ones."""
     treatment, Psi = plan.treatment, None
     if treatment.regularization is not None:
@@ -371,7 +368,7 @@ def _better_of(
     plan: Plan,
     greedy: Found,
     better: Improved,
-    projected: Callable[[Fit], Projection | MaskedProjection],
+    projected: Callable[[Fit], Projection],
 ) -> Found:
     """Return the refined components, unless they leave more of the graphs than the greedy ones."""
     fit = _signed(better.fit)

@@ -1,11 +1,12 @@
 """From loadings to findings: prediction, group differences, uncertainty, and what they rest on.
 
-:func:`evaluate` and :func:`contest` predict labels of held-out graphs; :func:`compare` tests
-groups, :func:`change_points` finds changes in time and :func:`anomalies` graphs unlike the others,
-:func:`cluster_graphs` and :func:`cluster_vertices` group them. :func:`read_components` and
-:func:`trust_components` say what a component is and whether it replicates;
-:func:`loading_intervals` and :func:`bootstrap` how precise its numbers are. Each returns a record
-with arrays and, mostly, words. See ``docs/guide/inference.md``.
+:func:`evaluate` and :func:`contest` predict labels of held-out graphs, :func:`predict_edges` their
+edges, and :func:`identify` recognizes people; :func:`compare` tests groups, :func:`change_points`
+finds changes in time and :func:`anomalies` graphs unlike the others, :func:`cluster_graphs` and
+:func:`cluster_vertices` group them; :func:`structure` and :func:`fit_structure` say what graphs
+share. :func:`read_components` and :func:`trust_components` say what a component is and whether it
+replicates; :func:`loading_intervals` and :func:`bootstrap` how precise its numbers are. Each returns
+a record with arrays and, mostly, words. See ``docs/guide/inference.md``.
 
 >>> import eigengraphs as eg
 >>> graphs = eg.models.ErdosRenyi(10, 0.5).sample(12, random_state=0)
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         trust_components,
     )
     from eigengraphs.inference.group_differences import Comparison, compare
+    from eigengraphs.inference.identification import Identification, identify
     from eigengraphs.inference.intervals_and_bootstrap import (
         Bootstrap,
         LoadingIntervals,
@@ -40,14 +42,18 @@ if TYPE_CHECKING:
         loading_intervals,
     )
     from eigengraphs.inference.label_prediction import Evaluation, PipelineScore, evaluate
+    from eigengraphs.inference.link_prediction import EdgePrediction, predict_edges
     from eigengraphs.inference.method_contest import Contest, contest
     from eigengraphs.inference.prediction_pipelines import METHODS, CovariateAdjustment
+    from eigengraphs.inference.shared_structure import Structure, fit_structure, structure
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
-    "Contest", "CovariateAdjustment", "Evaluation", "LoadingIntervals", "PipelineScore",
-    "anomalies", "bootstrap", "change_points", "cluster_graphs", "cluster_vertices", "compare",
-    "contest", "evaluate", "loading_intervals", "read_components", "trust_components",
+    "Contest", "CovariateAdjustment", "EdgePrediction", "Evaluation", "Identification",
+    "LoadingIntervals", "PipelineScore", "Structure", "anomalies", "bootstrap", "change_points",
+    "cluster_graphs", "cluster_vertices", "compare", "contest", "evaluate", "fit_structure",
+    "identify", "loading_intervals", "predict_edges", "read_components", "structure",
+    "trust_components",
 ]  # fmt: skip
 
 # Loaded when first used: the report needs a part alone. No file has the name of a function.
@@ -56,12 +62,15 @@ _FILES = {
     "clusters": ("Clusters", "cluster_graphs", "cluster_vertices"),
     "component_meaning": ("ComponentReading", "read_components", "trust_components"),
     "group_differences": ("Comparison", "compare"),
+    "identification": ("Identification", "identify"),
     "intervals_and_bootstrap": (
         "Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals",
     ),
     "label_prediction": ("Evaluation", "PipelineScore", "evaluate"),
+    "link_prediction": ("EdgePrediction", "predict_edges"),
     "method_contest": ("Contest", "contest"),
     "prediction_pipelines": ("METHODS", "CovariateAdjustment"),
+    "shared_structure": ("Structure", "fit_structure", "structure"),
 }  # fmt: skip
 
 

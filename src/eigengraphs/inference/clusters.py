@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import orth
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -17,7 +19,7 @@ from sklearn.mixture import GaussianMixture
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.designs import Array, Indices, check_choice, unit_of, units
-from eigengraphs.inference.intervals_and_bootstrap import sides_of
+from eigengraphs.inference.intervals_and_bootstrap import bootstrap, sides_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
@@ -53,6 +55,9 @@ class Clusters:
         by chance.
     purity : float or None
         Share of points in the class that is most frequent in their cluster.
+    stability : float or None
+        Mean adjusted Rand index with the clusters of fits to resampled graphs, where these were
+        asked for: near 1 if clusters do not depend on which graphs were seen.
 
     Examples
     --------
@@ -73,6 +78,7 @@ class Clusters:
     method: str
     ari: float | None
     purity: float | None
+    stability: float | None = None
 
     __repr__ = short_repr
 
@@ -88,10 +94,14 @@ def cluster_vertices(
     n_clusters: int | Literal["auto"] = "auto",
     method: Method = "mixture",
     graph: int | str | None = None,
-    degree_corrected: bool = False,
+    normalize_rows: bool = False,
     truth: Sequence[Any] | None = None,
     most: int = 10,
+    graphs: Any = None,
+    groups: ArrayLike | None = None,
+    n_boot: int = 20,
     random_state: RandomState = 0,
+    degree_corrected: bool | None = None,
 ) -> Clusters:
     """Cluster the vertices by their positions.
 
@@ -100,22 +110,30 @@ def cluster_vertices(
     embedding
         A fit.
     n_clusters
-        "auto" takes the number with the smallest BIC, up to ``most``.
+        "auto" takes the number with the smallest BIC, up to ``most``: with mixtures, the number of
+        planted blocks if degrees are even, and often a few more if they are not.
     method
         "mixture": Gaussian mixture; whether clusters have shapes of their own, one shape or are
         round is decided by BIC, too. "kmeans": round clusters of one size.
     graph
-        Positions in this graph, ``H |D_i|^(1/2)``. By default the joint ones: columns of H, each
+        Positions in this graph, ``H |D_i|^(1/2)``. By default the joint ones: an orthonormal basis
+        of the columns of H (directed: and one of G). With ``normalize_rows``, the columns, each
         weighted by the root of the component's root mean square loading.
-    degree_corrected
+    normalize_rows
         Divide each position by its length, so that vertices of different degree in the same block
-        fall together. Vertices at zero are left there.
+        fall together: for fits that were not degree-corrected. Vertices at zero are left there.
     truth : (n,), optional
         Known classes, for `ari` and `purity`.
     most
         Largest number of clusters that "auto" looks at.
+    graphs, groups, n_boot
+        The graphs of the fit, for `stability`: ``n_boot`` fits to graphs drawn with replacement,
+        those of one group (m,) together, are clustered into as many clusters. One cluster is always
+        stable. See :func:`bootstrap`.
     random_state
-        Of the starts.
+        Of the starts, and of the draws.
+    degree_corrected
+        The former name of ``normalize_rows``.
 
     Returns
     -------
@@ -133,19 +151,48 @@ def cluster_vertices(
     (3, 1.0)
     """
     FitView.of(embedding)
-    if graph is None:
-        Lam = np.asarray(embedding.loadings_, dtype=np.float64)
-        unit = units(Lam)
-        weight = np.sqrt(unit) * np.sqrt(np.sqrt(((Lam / unit) ** 2).mean(axis=0)))
-        X = np.hstack([side * weight for side in sides_of(embedding)])
-    else:
+    if degree_corrected is not None:
+        warnings.warn(
+            "degree_corrected of cluster_vertices is now normalize_rows, and the old name will go; "
+            "for hubs, JointEmbedding(degree_corrected=True) is better than either",
+            FutureWarning,
+            stacklevel=2,
+        )
+        normalize_rows = degree_corrected
+    if graph is not None and graphs is not None:
+        raise InputError("stability is that of joint positions: give graphs, or graph, not both")
+
+    sides = sides_of(embedding)
+    if graph is not None:
         placed: Any = embedding.graph_positions(graph)
-        sides = [placed.positions, *([placed.right] if hasattr(placed, "right") else [])]
+        sides = [placed.positions, placed.right] if len(sides) == 2 else [placed.positions]
+
+    def clustered(sides: Sequence[Array], Lam: Any, c: int | str, truth: Any) -> Clusters:
+        if graph is None:
+            sides = [_weighted(H, Lam) if normalize_rows else orth(H) for H in sides]
         X = np.hstack([np.asarray(side, dtype=np.float64) for side in sides])
-    if degree_corrected:
-        lengths = np.linalg.norm(X, axis=1, keepdims=True)
-        X = X / np.where(lengths > 1e-12 * lengths.max(), lengths, 1.0)
-    return _cluster(X, n_clusters, method, truth, most, random_state, "vertices")
+        if normalize_rows:
+            lengths = np.linalg.norm(X, axis=1, keepdims=True)
+            X = X / np.where(lengths > 1e-12 * lengths.max(), lengths, 1.0)
+        return _cluster(X, c, method, truth, most, random_state, "vertices")
+
+    found = clustered(sides, embedding.loadings_, n_clusters, truth)
+    if graphs is None:
+        return found
+    drawn = bootstrap(
+        embedding, graphs, n_resamples=n_boot, groups=groups, random_state=random_state
+    )
+    both = [side for side in (drawn.positions, drawn.positions_right) if side is not None]
+    again = zip(zip(*both, strict=True), drawn.loadings, strict=True)
+    alike = [clustered(H, Lam, found.n_clusters, found.labels).ari for H, Lam in again]
+    return replace(found, stability=float(np.mean(np.array(alike, dtype=np.float64))))
+
+
+def _weighted(H: Array, loadings: Any) -> Array:
+    """Return columns of H times roots of root mean square loadings."""
+    Lam = np.asarray(loadings, dtype=np.float64)
+    unit = units(Lam)
+    return np.asarray(H * np.sqrt(unit * np.sqrt(((Lam / unit) ** 2).mean(axis=0))))
 
 
 def cluster_graphs(

@@ -34,7 +34,7 @@ __all__ = ["Bootstrap", "LoadingIntervals", "bootstrap", "halvings", "loading_in
 _SPARE = 4
 N_SPLITS = 6  # halvings
 _WEAK = 0.8  # squared cosine of positions with the true ones, below which positions are weak
-_MOST_VERTICES = 5_000  # a few (n, n) arrays for each graph
+MOST_VERTICES = 5_000  # a few (n, n) arrays for each graph
 
 
 # Fits to some of the graphs
@@ -325,10 +325,10 @@ def _check(fit: FitView, stack: GraphStack, law: str, level: float) -> None:
             "intervals are available only for graphs without missing entries; use "
             "inference.bootstrap, which accepts them"
         )
-    if stack.n_vertices > _MOST_VERTICES:
+    if stack.n_vertices > MOST_VERTICES:
         raise InputError(
             f"intervals need arrays of {stack.n_vertices} x {stack.n_vertices}, for at most "
-            f"{_MOST_VERTICES} vertices; use inference.bootstrap, or select vertices"
+            f"{MOST_VERTICES} vertices; use inference.bootstrap, or select vertices"
         )
     if law == "bernoulli" and fit.aligned(stack).is_weighted:
         raise InputError("law='bernoulli' is for 0/1 graphs, and these are weighted; use 'any'")

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
-from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGroupKFold
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.designs import (
     Array,
     Indices,
@@ -25,13 +22,13 @@ from eigengraphs.inference.designs import (
     read_variable,
     unit_of,
 )
+from eigengraphs.inference.folds import Folds, make_folds, shown
 from eigengraphs.inference.prediction_pipelines import (
     JOINT,
     RULES,
     FoldOutcome,
     MethodsLike,
     Question,
-    Split,
     Trained,
     check_rules,
     choose_methods,
@@ -41,10 +38,9 @@ from eigengraphs.inference.prediction_pipelines import (
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.system.labels import shortened
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["CHANCE", "Evaluation", "Folds", "PipelineScore", "evaluate", "make_folds"]
+__all__ = ["CHANCE", "Evaluation", "PipelineScore", "evaluate"]
 
 Task: TypeAlias = Literal["auto", "classes", "quantity"]
 CHANCE = "chance"
@@ -368,13 +364,17 @@ def evaluate(
         left out.
     embedding
         Settings of the joint embedding; by default 8 components. Its ``preprocess`` holds for all
-        methods, and so does the number of its components.
+        methods, and so does the number of its components. With ``n_components="cv"`` each method
+        takes the number, up to 120, that predicts best in five inner folds of the training graphs;
+        where labels allow no inner folds, as with one graph of each class, all take the number with
+        which components predict hidden pairs of the training graphs best (``select_dimension``,
+        rule "pairs", about the mean graph), or as many as they can have.
     methods
         "all", some of :data:`METHODS`, or a mapping of names to further estimators
         (``fit_transform(graphs, y)``, ``transform(graphs)``; None for a name of METHODS).
     rules
-        "1-NN" is the nearest training graph, as in the paper; "linear" is logistic regression of
-        classes, or ridge regression of a quantity, on scaled features.
+        "1-NN" is the nearest training graph, by the angle of standardized features; "linear" is
+        logistic regression of classes, or ridge regression of a quantity, on the same.
     task
         "classes", "quantity", or "auto": texts, truth values, two numbers, and up to six whole
         numbers with four graphs each on average are classes; other numbers are a quantity.
@@ -384,7 +384,8 @@ def evaluate(
         Such as the person of each scan: graphs of one group are never on both sides of a fold, and
         count together in intervals. Where each class is one group, only the latter.
     folds : (m,), optional
-        The fold of each graph, such as its session, instead of ``cv``.
+        The fold of each graph, such as its session, instead of ``cv``. With ``learn_from="one"``,
+        graphs where it is None are never learned from.
     covariates
         Such as age and site, by name, one value per graph: what they explain of the features is
         learned from the training graphs of each fold, without labels, and regressed out of all
@@ -420,7 +421,7 @@ def evaluate(
     wanted, chosen = check_rules(rules), choose_methods(methods)
     check_share("level", level)
     check_choice("task", task, ("auto", "classes", "quantity"))
-    stack = _in_memory(graphs)
+    stack = in_memory(graphs)
     target, known = _read_target(y, stack.n_graphs, task)
 
     def told(name: str, values: Any) -> list[Any]:
@@ -450,20 +451,21 @@ def evaluate(
             lacking = "it takes undirected graphs only, and these are directed"
     refused = {method.name: lacking for method in chosen if lacking and not method.general}
     offered = tuple(method for method in chosen if method.name not in refused)
-    asked = Question(stack, target, settings, offered, wanted, judge, keep, beside)
+    asked = Question(stack, target, settings, offered, wanted, judge, keep, beside, people)
     outcomes: list[FoldOutcome] = []
     for outcome in run_folds(asked, split.splits, n_jobs):
         outcomes.append(outcome)
         refused |= outcome.refused
         if on_fold is not None:
             on_fold(len(outcomes), len(split.splits))
-    n_components = tuple(outcome.n_components for outcome in outcomes)
+    n_components = tuple(outcome.n_components[JOINT] for outcome in outcomes)
     scoring, scores, predictions = _Scoring(target, split, level, seed), [], {}
     for method in offered:
         if method.name in refused:  # some fold could not have it
             continue
         seconds = float(np.median([sum(outcome.seconds[method.name]) for outcome in outcomes]))
-        size = method.n_parameters(stack.n_graphs, stack.n_vertices, max(n_components)) or None
+        d = max(outcome.n_components[method.name] for outcome in outcomes)
+        size = method.n_parameters(stack.n_graphs, stack.n_vertices, d) or None
         for rule in wanted:
             by_fold = tuple(outcome.predictions[method.name][rule] for outcome in outcomes)
             called = rule_name(rule, scoring.is_quantity)
@@ -503,6 +505,7 @@ class _Scoring:
         self._spread = float(np.std(y / unit) * unit) if self.is_quantity else 1.0
         self._sizes = [len(test) for _, test in folds.splits]
         self._test = np.concatenate([test for _, test in folds.splits])
+        self._seen = np.unique(self._test)  # graphs that were held out
 
     def chance(self) -> list[NDArray[Any]]:
         """Return the most frequent class of all graphs, or the mean of a fold's training graphs.
@@ -519,13 +522,13 @@ class _Scoring:
         self, predictions: Sequence[NDArray[Any]], method: str, rule: str, **known: Any
     ) -> PipelineScore:
         """Return the score of a pipeline, or of chance, by its predictions in each fold."""
-        told, y, of = np.concatenate(predictions), self.y, self.folds.units
+        told, y, of = np.concatenate(predictions), self.y[self._seen], self.folds.units[self._seen]
         if self.is_quantity:
-            right = 1.0 - ((told - y[self._test]) / self._spread) ** 2
+            right = 1.0 - ((told - self.y[self._test]) / self._spread) ** 2
         else:
-            right = np.asarray(told == y[self._test], dtype=np.float64)
+            right = np.asarray(told == self.y[self._test], dtype=np.float64)
         by_fold = np.bincount(np.repeat(np.arange(len(self._sizes)), self._sizes), right)
-        each = np.bincount(self._test, right) / np.bincount(self._test)  # of a graph
+        each = np.bincount(self._test, right)[self._seen] / np.bincount(self._test)[self._seen]
         if self.is_quantity:
             ends = explained_interval(y / self._spread, 1.0 - each, of, self.level, self.seed)
         else:
@@ -566,6 +569,11 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
     if folds.apart:
         differences = f"t intervals, with the variance between folds and between {counted}"
     chosen = ", chosen anew in each fold" if asked.embedding.n_components == "auto" else ""
+    if asked.chooses:
+        chosen = (
+            " (joint embedding; chosen in inner folds of the training graphs, by each method for "
+            "itself, or by hidden pairs where labels allow no inner folds)"
+        )
     adjusted = ""
     if asked.covariates:
         names = ", ".join(asked.covariates)
@@ -580,7 +588,7 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
     )
 
 
-def _in_memory(graphs: Any) -> GraphStack:
+def in_memory(graphs: Any) -> GraphStack:
     """Return graphs as a stack in memory, or refuse: every fold reads them many times."""
     if not isinstance(graphs, GraphStack):
         return GraphStack(graphs, copy=False, missing="unobserved")
@@ -606,172 +614,8 @@ def _read_target(y: Any, n_graphs: int, task: Task) -> tuple[NDArray[Any], Indic
     if variable.kind == "groups":
         values = np.array(variable.levels)[values.astype(np.intp)]
     if (values == values[0]).all():
-        raise InputError(f"all graphs have the same value in y, {_shown(values[0])}")
+        raise InputError(f"all graphs have the same value in y, {shown(values[0])}")
     return values, known
-
-
-def _shown(value: Any) -> str:
-    """Return a value for a message, cut in the middle if it is long."""
-    return repr(shortened(str(value)))
-
-
-# Which graphs are held out, and from which others their labels are learned
-
-
-@dataclass(frozen=True)
-class Folds:
-    """Splits of graphs, made of labels and groups alone: no graph has a part in them."""
-
-    splits: tuple[Split, ...]
-    units: Indices  # (m,) graphs of one unit (a person) count together in intervals
-    words: str  # how graphs were held out, a clause and further sentences
-    apart: bool = False  # whether folds learn from different graphs, and hold out the same
-
-    @property
-    def n_units(self) -> int:
-        """Number of units."""
-        return int(self.units.max()) + 1
-
-    @property
-    def ratio(self) -> float:
-        """Mean number of graphs held out for one that is learned from."""
-        train, test = (sum(len(split[side]) for split in self.splits) for side in (0, 1))
-        return test / train
-
-
-def make_folds(
-    y: NDArray[Any],
-    *,
-    cv: int | str = 5,
-    repeats: int = 1,
-    groups: Sequence[Any] | None = None,
-    folds: Sequence[Any] | None = None,
-    learn_from: str = "others",
-    seed: int = 0,
-) -> Folds:
-    """Split graphs.
-
-    Parameters
-    ----------
-    y : (m,)
-        Classes (texts), which every fold has in about the same shares, or numbers.
-    cv
-        Number of folds, fewer if a class has fewer groups; or "loo", each graph (or group) alone.
-    repeats
-        How often graphs are split anew.
-    groups : (m,), optional
-        Graphs of one group are never on both sides. Where each class is one group (people are told
-        apart) that cannot be, and groups count for intervals alone.
-    folds : (m,), optional
-        The fold of each graph, instead of ``cv`` and ``repeats``.
-    learn_from
-        "others": a fold is held out, and all others are learned from. "one": one fold is learned
-        from, and all others are held out.
-    seed
-        Of the splits.
-
-    Raises
-    ------
-    InputError
-        If nothing could be learned.
-    """
-    check_choice("learn_from", learn_from, ("others", "one"))
-    m, is_quantity = len(y), y.dtype.kind == "f"
-    of = np.arange(m) if groups is None else _numbered(groups)
-    pairs = set(zip(y.tolist(), of.tolist(), strict=True))
-    # Each class is one group, and each group one class.
-    alone = not is_quantity and len(pairs) == len(np.unique(y)) == len(np.unique(of))
-    if folds is None:
-        splits, words = _cross_validation(y, np.arange(m) if alone else of, cv, repeats, seed)
-    else:
-        splits, words = _given_folds(folds, None if alone else groups)
-    if learn_from == "one":
-        splits = [(test, train) for train, test in splits]
-        words += ", learning from one fold and holding out all others"
-    for train, test in splits:
-        if len(train) < 2:
-            raise InputError("a fold leaves fewer than two graphs to learn from; use fewer folds")
-        if not is_quantity and len(np.unique(y[train])) < 2:
-            raise InputError(
-                f"where {len(test)} graphs are held out, all others have the value "
-                f"{_shown(y[train][0])}, and nothing can be learned; choose other folds"
-            )
-    if of.max() + 1 < m:
-        words += (
-            ". Each class is one participant, whose graphs are shared out among the folds"
-            if alone
-            else ". Graphs of one participant stay together"
-        )
-    return Folds(tuple(splits), of, words, apart=learn_from == "one")
-
-
-def _cross_validation(
-    y: NDArray[Any], of: Indices, cv: int | str, repeats: int, seed: int
-) -> tuple[list[Split], str]:
-    n_units = len(np.unique(of))
-    check_count("repeats", repeats)
-    if cv == "loo" and repeats > 1:
-        raise InputError("cv='loo' is the same every time; use repeats=1")
-    if cv != "loo" and (not isinstance(cv, int | np.integer) or cv < 2):
-        raise InputError(f"cv must be a whole number >= 2 or 'loo', got {cv!r}")
-    if n_units < 2:
-        raise InputError("all graphs are of one participant, so that none can be held out")
-    if isinstance(cv, str):
-        one = "graph" if n_units == len(y) else "participant"
-        return _one_by_one(of), f"leave-one-{one}-out cross-validation"
-    kind, k = GroupKFold, min(cv, n_units)
-    if y.dtype.kind != "f":
-        kind, classes = StratifiedGroupKFold, np.unique(y)
-        per_class = [len(np.unique(of[y == name])) for name in classes]
-        k = min(cv, *per_class)
-        if k < 2:
-            rare = str(classes[int(np.argmin(per_class))])
-            raise InputError(
-                f"only one graph or participant has the value {_shown(rare)}, so that it cannot be "
-                f"both learned and held out{_meant(rare, classes)}"
-            )
-    splits = []
-    for repeat in range(repeats):
-        splitter: Any = kind(k, shuffle=True, random_state=seed + repeat)
-        splits += splitter.split(np.zeros(len(y)), y, of)
-    return splits, f"{k}-fold cross-validation{f', {repeats} times' if repeats > 1 else ''}"
-
-
-def _given_folds(folds: Sequence[Any], groups: Sequence[Any] | None) -> tuple[list[Split], str]:
-    unknown = sum(value is None for value in folds)
-    if unknown:
-        raise InputError(
-            f"folds must have a value for every graph; {unknown} of {len(folds)} have none: "
-            "complete the column, or leave the graphs out"
-        )
-    place = _numbered(folds)
-    if not place.any():
-        raise InputError(f"folds has only one value, {_shown(folds[0])}; two or more are needed")
-    first: dict[Any, int] = {}
-    for group, fold in zip(place if groups is None else groups, place.tolist(), strict=True):
-        if first.setdefault(group, fold) != fold:
-            raise InputError(
-                f"graphs of the group {_shown(group)} are in several folds; give folds that keep "
-                "groups together, or leave one of the two out"
-            )
-    return _one_by_one(place), f"{place.max() + 1} folds by a column"
-
-
-def _one_by_one(of: Indices) -> list[Split]:
-    return list(LeaveOneGroupOut().split(of, groups=of))
-
-
-def _numbered(values: Sequence[Any]) -> Indices:
-    """Return numbers 0, 1, ... for values, in the order in which they first appear."""
-    number: dict[Any, int] = {}
-    return np.array([number.setdefault(value, len(number)) for value in values], dtype=np.intp)
-
-
-def _meant(rare: str, classes: NDArray[Any]) -> str:
-    """Return a question, where a value may be another with a mistake in it."""
-    others = {str(name).casefold(): str(name) for name in classes if str(name) != rare}
-    close = get_close_matches(rare.casefold(), list(others), 1, cutoff=0.8)
-    return f"; is {_shown(others[close[0]])} meant?" if close else ""
 
 
 # How precise a score is, and a difference of two scores
@@ -910,10 +754,12 @@ def compare_crossed(folds: Array, units: Array, value: float, level: float = 0.9
         The difference over all.
     """
     J, G = len(folds), len(units)
-    variance = float(np.var(folds, ddof=1)) / J + float(np.var(units, ddof=1)) / G
+    variance = float(np.var(units, ddof=1)) / G
+    if J > 1:  # else all is about what was learned from that one fold
+        variance += float(np.var(folds, ddof=1)) / J
     if variance < 1e-24:  # half a pair each way, as above
         variance = 1.0 / (G + 2) ** 2
-    return _t_interval(value, float(np.sqrt(variance)), min(J, G) - 1, level)
+    return _t_interval(value, float(np.sqrt(variance)), (min(J, G) if J > 1 else G) - 1, level)
 
 
 def _t_interval(value: float, se: float, freedom: int, level: float) -> Difference:

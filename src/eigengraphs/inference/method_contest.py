@@ -11,7 +11,13 @@ import numpy as np
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.inference.designs import Array
-from eigengraphs.inference.label_prediction import CHANCE, Cell, Evaluation, evaluate
+from eigengraphs.inference.identification import (
+    Identification,
+    Share,
+    identify,
+    repeated_scans,
+)
+from eigengraphs.inference.label_prediction import CHANCE, Cell, Evaluation, evaluate, in_memory
 from eigengraphs.inference.prediction_pipelines import JOINT, MethodsLike, Trained
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
@@ -43,6 +49,8 @@ class ContestRow:
         Median over folds, to learn from the training graphs.
     seconds_new : float
         Median over folds, to embed and predict the graphs that were held out.
+    identified, discriminability : Share or None
+        With repeated scans of people: those of :func:`identify`.
     """
 
     method: str
@@ -52,6 +60,8 @@ class ContestRow:
     n_parameters: int | None
     seconds_fit: float
     seconds_new: float
+    identified: Share | None = None
+    discriminability: Share | None = None
 
     __repr__ = short_repr
 
@@ -101,8 +111,14 @@ class Contest:
         measure = self.evaluation.measure.replace(" ", "_")
         ends = ("", "_low", "_high")
         scores = [f"{measure}_{rule}{end}" for rule in self.evaluation.rules for end in ends]
-        return ("method", "explained", "coefficients_a_graph", *scores, "seconds_fit",
+        people = [f"{name}{end}" for name in self._of_people for end in ends]
+        return ("method", "explained", "coefficients_a_graph", *scores, *people, "seconds_fit",
                 "seconds_new_graphs", "parameters")  # fmt: skip
+
+    @property
+    def _of_people(self) -> tuple[str, ...]:
+        known = any(row.identified for row in self.rows)
+        return ("identified", "discriminability") if known else ()
 
     def table(self) -> tuple[tuple[Cell, ...], ...]:
         """Return one row for each method, and one for chance.
@@ -122,12 +138,15 @@ class Contest:
         found: list[tuple[Cell, ...]] = []
         for row in self.rows:
             scores = [self.evaluation.score(row.method, rule) for rule in self.evaluation.rules]
-            cells = [cell for s in scores for cell in (s.score, s.low, s.high)]
+            cells: list[Cell] = [cell for s in scores for cell in (s.score, s.low, s.high)]
+            for name in self._of_people:
+                cells += getattr(row, name) or (None,) * 3
             found.append((row.method, row.explained, row.n_coefficients, *cells, row.seconds_fit,
                           row.seconds_new, row.n_parameters))  # fmt: skip
         chance = self.evaluation.score(CHANCE)
         same = [chance.score, chance.low, chance.high] * len(self.evaluation.rules)
-        return (*found, (CHANCE, None, None, *same, None, None, None))
+        people: list[Cell] = [None] * (3 * len(self._of_people))
+        return (*found, (CHANCE, None, None, *same, *people, None, None, None))
 
     def __str__(self) -> str:
         rows = [self.header, *(
@@ -146,11 +165,13 @@ def contest(
     *,
     embedding: JointEmbedding | None = None,
     methods: MethodsLike = CONTESTANTS,
+    participants: Any = None,
     **options: Any,
 ) -> Contest:
     """Compare joint embedding and other methods on the same held-out graphs.
 
-    All methods get the same weights (``preprocess``) and the same number of dimensions.
+    All methods get the same weights (``preprocess``) and the same number of dimensions, or choose
+    it alike (``n_components="cv"``).
 
     Parameters
     ----------
@@ -158,6 +179,9 @@ def contest(
         As of :func:`~eigengraphs.inference.evaluate`: m graphs, and the label of each.
     embedding, methods
         As there; ``methods`` are by default Multiple ASE, Omnibus, Unfolded ASE, PCA and ASE.
+    participants : (m,), optional
+        Whose each graph is. Where people have several graphs, methods also recognize them, as in
+        :func:`~eigengraphs.inference.identify`; covariates are for ``y`` alone.
     **options
         As there: rules, task, cv, repeats, groups, folds, covariates, learn_from, level, seed,
         n_jobs, on_fold.
@@ -181,28 +205,45 @@ def contest(
     >>> found.evaluation.score("PCA").score
     1.0
     """
+    graphs, people = in_memory(graphs), None
     found = evaluate(graphs, y, embedding=embedding, methods=methods, judge=_explain, **options)
+    if participants is not None and len({*repeated_scans(participants)[0]} - {None}) > 1:
+        same = ("level", "seed", "n_jobs", "on_fold")
+        people = identify(
+            graphs, participants, embedding=embedding, methods=methods,
+            **{name: options[name] for name in same if name in options},
+        )  # fmt: skip
     d = max(found.n_components)
     dimensions = f"{d} dimensions" if min(found.n_components) == d else f"at most {d} dimensions"
+    if embedding is not None and str(embedding.n_components) == "cv":
+        dimensions = "a number of dimensions of its own, chosen in inner folds"
     centered = embedding is not None and bool(embedding.center)
     shares = explained_of(centered) + " (below zero: worse than the mean graph alone)" * centered
     parameters = {s.method: s.n_parameters for s in found.scores if s.method != CHANCE}
+    notes = [
+        f"Every method has {dimensions}. Prediction is by {', '.join(found.rules)}.",
+        f"explained: share of {shares} of held-out graphs, over pairs of different vertices if "
+        "graphs have no loops, that is reconstructed from learned positions and as many "
+        "coefficients per graph as the table says; PCA also has the mean graph. Methods that "
+        "learn no positions reconstruct nothing.",
+        "seconds: median over folds; parameters: numbers that describe all graphs, besides a "
+        "mean graph.",
+    ]
+    if people is not None:
+        notes.append(
+            f"identified, discriminability: {people.n_people} people with {people.n_scans} graphs "
+            "each, one of each in the gallery, from which all is learned; how many other graphs "
+            f"are nearest to their own person (chance {1 / people.n_people:.3g}), and in how many "
+            "comparisons a graph is nearer to its own person than to another (chance 0.5)."
+        )
     return Contest(
-        tuple(_row(found, *item) for item in parameters.items()),
-        found,
-        (
-            f"Every method has {dimensions}. Prediction is by {', '.join(found.rules)}.",
-            f"explained: share of {shares} of held-out graphs, over pairs of different vertices if "
-            "graphs have no loops, that is reconstructed from learned positions and as many "
-            "coefficients per graph as the table says; PCA also has the mean graph. Methods that "
-            "learn no positions reconstruct nothing.",
-            "seconds: median over folds; parameters: numbers that describe all graphs, besides a "
-            "mean graph.",
-        ),
+        tuple(_row(found, people, *item) for item in parameters.items()), found, tuple(notes)
     )
 
 
-def _row(found: Evaluation, name: str, n_parameters: int | None) -> ContestRow:
+def _row(
+    found: Evaluation, people: Identification | None, name: str, n_parameters: int | None
+) -> ContestRow:
     judged = [outcome.judged for outcome in found.outcomes if outcome.judged[name] is not None]
     left = np.array([one[name].left for one in judged])
     total = np.array([one[JOINT].total for one in judged])  # one whole for all methods
@@ -215,6 +256,8 @@ def _row(found: Evaluation, name: str, n_parameters: int | None) -> ContestRow:
         n_parameters=n_parameters,
         seconds_fit=float(fit),
         seconds_new=float(new),
+        identified=people.identified.get(name) if people else None,
+        discriminability=people.discriminability.get(name) if people else None,
     )
 
 

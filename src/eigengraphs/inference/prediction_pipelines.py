@@ -10,19 +10,22 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
 from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs import baselines
-from eigengraphs.embedding import JointEmbedding
+from eigengraphs.embedding import JointEmbedding, select_dimension
 from eigengraphs.errors import InputError
 from eigengraphs.inference.designs import (
     Array,
@@ -35,6 +38,7 @@ from eigengraphs.inference.designs import (
     unit_of,
     units,
 )
+from eigengraphs.inference.folds import Split, make_folds
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
 
@@ -44,8 +48,8 @@ JOINT = "joint embedding"
 Rule: TypeAlias = Literal["1-NN", "linear"]
 RULES: tuple[Rule, ...] = ("1-NN", "linear")
 MethodsLike: TypeAlias = "str | Sequence[str] | Mapping[str, Any]"
-Split: TypeAlias = tuple[Indices, Indices]  # graphs to learn from, and held out
 _MANY = 1000  # vertices, beyond which the spectrum is cut
+_NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 120)  # of components, to choose from
 _PENALTIES = np.logspace(-3, 6, 19)
 
 
@@ -63,7 +67,10 @@ class Method:
     n_parameters
         Numbers that describe m graphs on n vertices in d dimensions, besides a mean graph.
     one_scale
-        Whether columns are of one kind: they keep their relative scales before a linear rule.
+        Rules before which columns, all of one kind, keep their relative scales.
+    most
+        Returns the largest number of dimensions for m training graphs and n vertices that inner
+        folds may choose; 0 if there is nothing to choose.
     distances
         Whether features are distances to the training graphs.
     general
@@ -73,36 +80,40 @@ class Method:
     name: str
     make: Callable[[int, int, int], Any]
     n_parameters: Callable[[int, int, int], int] = lambda *_: 0
-    one_scale: bool = False
+    one_scale: tuple[Rule, ...] = ()
     distances: bool = False
     general: bool = False
+    most: Callable[[int, int], int] = lambda *_: 0
 
 
 #: Every way to features by its name: what ``methods`` of :func:`evaluate` may hold.
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method(JOINT, lambda d, *_: JointEmbedding(d), lambda m, n, d: d * (n + m), general=True),
+        Method(JOINT, lambda d, *_: JointEmbedding(d), lambda m, n, d: d * (n + m), general=True,
+               most=lambda _, n: n * (n - 1) // 2),
         Method("PCA", lambda d, *_: baselines.VectorizedPCA(d),
-               lambda m, n, d: d * (n * (n + 1) // 2 + m)),
+               lambda m, n, d: d * (n * (n + 1) // 2 + m),
+               most=lambda m, n: min(m - 1, n * (n + 1) // 2)),
         Method("Multiple ASE", lambda d, *_: baselines.MultipleASE(d),
-               lambda m, n, d: n * d + m * d * (d + 1) // 2),
-        Method("Omnibus", lambda d, *_: baselines.Omnibus(d), lambda m, n, d: m * n * d, True),
+               lambda m, n, d: n * d + m * d * (d + 1) // 2, most=lambda _, n: n),
+        Method("Omnibus", lambda d, *_: baselines.Omnibus(d), lambda m, n, d: m * n * d,
+               ("linear",), most=lambda _, n: n),
         Method("Unfolded ASE", lambda d, *_: baselines.UnfoldedASE(d),
-               lambda m, n, d: n * d + m * n * d, True),
+               lambda m, n, d: n * d + m * n * d, ("linear",), most=lambda _, n: n),
         Method("ASE", lambda d, *_: baselines.AdjacencySpectralEmbedding(d),
-               lambda m, n, d: m * n * d, True, distances=True),
+               lambda m, n, d: m * n * d, ("linear",), distances=True, most=lambda _, n: n),
         Method("Laplacian eigenmap", lambda d, *_: baselines.LaplacianEigenmap(d),
-               lambda m, n, d: m * n * d, True, distances=True),
+               lambda m, n, d: m * n * d, ("linear",), distances=True, most=lambda _, n: n),
         Method("graph statistics", lambda *_: baselines.GraphStatistics(), lambda m, *_: 7 * m),
         Method("spectra",
                lambda _d, _m, n: baselines.SpectralStatistics(_MANY if n > _MANY else None),
-               lambda m, n, _: min(n, _MANY) * m),
-        # All principal components: distances to training graphs are those of the vectors but for
-        # what no training graph has a part in, which is the same for all of them.
+               lambda m, n, _: min(n, _MANY) * m, ("1-NN",)),
+        # All principal components: a common factor keeps the angles between the vectors, but for
+        # what no training graph has a part in.
         Method("graphs as vectors",
                lambda _, m, n: baselines.VectorizedPCA(min(m, n * (n + 1) // 2)),
-               lambda m, n, _: m * (n * (n + 1) // 2), True),
+               lambda m, n, _: m * (n * (n + 1) // 2), RULES),
     )
 }  # fmt: skip
 
@@ -352,63 +363,77 @@ def rule_name(rule: str, is_quantity: bool) -> str:
     return rule if rule != "linear" else "ridge" if is_quantity else "logistic"
 
 
-class Nearest:
-    """The label of the nearest training graph, as in the paper; features are not scaled.
+class Scaling(TransformerMixin, BaseEstimator):
+    """Bring columns to mean 0 and variance 1 over the training graphs.
 
-    Of graphs that are equally near, the first is taken.
+    Columns that are all of one kind (``one_scale``) keep their relative scales and get a common
+    factor. A column that does not vary over the training graphs tells nothing, and becomes zero.
     """
 
-    def __init__(self, distances: bool) -> None:
-        self._distances = distances
+    def __init__(self, one_scale: bool = False) -> None:
+        self.one_scale = one_scale
 
-    def fit(self, Z: Array, y: NDArray[Any]) -> Self:
-        """Keep training graphs, features (m, p) or distances (m, m)."""
-        self._unit = unit_of(Z)
-        self._known, self._y = None if self._distances else np.asarray(Z) / self._unit, y
-        return self
-
-    def predict(self, Z: Array) -> NDArray[Any]:
-        """Return the label of each graph, from (m', p) features or (m', m) distances."""
-        D = Z if self._known is None else cdist(np.asarray(Z) / self._unit, self._known)
-        return np.asarray(self._y[np.argmin(D, axis=1)])
-
-
-class Linear:
-    """Ridge or logistic regression on scaled features.
-
-    Columns are brought to mean 0 and variance 1; or, where they are all of one kind
-    (``one_scale``), to mean 0 and a common factor. With more columns than training graphs the rule
-    is found within the span of these: with a quadratic penalty no coefficient is outside it.
-    """
-
-    def __init__(self, is_quantity: bool, one_scale: bool) -> None:
-        self._one_scale, self._is_quantity = one_scale, is_quantity
-        self._model: Any = RidgeCV(_PENALTIES) if is_quantity else LogisticRegression(max_iter=2000)
-
-    def fit(self, Z: Array, y: NDArray[Any]) -> Self:
+    def fit(self, Z: Array, y: Any = None) -> Self:  # noqa: ARG002
         """Learn from features (m, p)."""
         Z = np.asarray(Z, dtype=np.float64)
-        m, p = Z.shape
-        self._unit: Any = unit_of(Z) if self._one_scale else units(Z)
+        self._unit: Any = unit_of(Z) if self.one_scale else units(Z)
         Z = Z / self._unit
         self._mean, spread = Z.mean(axis=0), Z.std(axis=0)
-        if self._one_scale:
-            self._scale: Any = float(np.sqrt((spread**2).sum() / min(m, p))) or 1.0
+        if self.one_scale:
+            self._scale: Any = float(np.sqrt((spread**2).sum() / min(Z.shape))) or 1.0
         else:
-            rounding = 1e-12 * np.abs(Z).max(axis=0)
-            self._scale = np.where(spread > rounding, spread, 1.0)
-        X = (Z - self._mean) / self._scale
-        self._span = np.linalg.svd(X, full_matrices=False)[2].T if p > m else None
-        self._y_unit = unit_of(y) if self._is_quantity else None
-        y = y if self._y_unit is None else y / self._y_unit
-        self._model.fit(X if self._span is None else X @ self._span, y)
+            self._scale = np.where(spread > 1e-12 * np.abs(Z).max(axis=0), spread, np.inf)
         return self
 
-    def predict(self, Z: Array) -> NDArray[Any]:
-        """Return the label of each graph, from features (m', p)."""
-        X = (np.asarray(Z, dtype=np.float64) / self._unit - self._mean) / self._scale
-        told = np.asarray(self._model.predict(X if self._span is None else X @ self._span))
+    def transform(self, Z: Array) -> Array:
+        """Return scaled features, (m', p)."""
+        return np.asarray((np.asarray(Z, dtype=np.float64) / self._unit - self._mean) / self._scale)
+
+
+class Linear(BaseEstimator):
+    """Ridge or logistic regression on scaled features.
+
+    With more columns than training graphs the rule is found within the span of these: with a
+    quadratic penalty no coefficient is outside it.
+    """
+
+    def __init__(self, is_quantity: bool) -> None:
+        self.is_quantity = is_quantity
+
+    def fit(self, X: Array, y: NDArray[Any]) -> Self:
+        """Learn from scaled features (m, p)."""
+        m, p = X.shape
+        self.model_: Any = (
+            RidgeCV(_PENALTIES) if self.is_quantity else LogisticRegression(max_iter=2000)
+        )
+        self._span = np.linalg.svd(X, full_matrices=False)[2].T if p > m else None
+        self._y_unit = unit_of(y) if self.is_quantity else None
+        y = y if self._y_unit is None else y / self._y_unit
+        self.model_.fit(X if self._span is None else X @ self._span, y)
+        return self
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        """Return the label of each graph, from scaled features (m', p)."""
+        told = np.asarray(self.model_.predict(X if self._span is None else X @ self._span))
         return told if self._y_unit is None else told * self._y_unit
+
+
+def make_rule(rule: Rule, method: Method, is_quantity: bool) -> Any:
+    """Return a pipeline from features of a method to labels.
+
+    The nearest training graph is that with the smallest angle between scaled features, a 1 before
+    each: of many components angles are those without it, and of a few they still tell near from
+    far. Where a method gives distances, it is that with the smallest one.
+    """
+    scaling = Scaling(rule in method.one_scale)
+    if rule == "linear":
+        return make_pipeline(scaling, Linear(is_quantity))
+    nearest: Any = KNeighborsRegressor if is_quantity else KNeighborsClassifier
+    if method.distances:
+        return make_pipeline("passthrough", nearest(1, metric="precomputed"))
+    return make_pipeline(
+        scaling, FunctionTransformer(add_dummy_feature), nearest(1, metric="cosine")
+    )
 
 
 # One fold: every pipeline learns from its training graphs, and meets the others afterwards
@@ -423,6 +448,13 @@ class Trained:
     estimator: Any
     adjustment: CovariateAdjustment | None
     rules: dict[str, Any]
+
+    def predict(self, graphs: GraphStack, covariates: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """Return the labels of graphs by every rule."""
+        features = self.estimator.transform(self.steps.apply(graphs))
+        if self.adjustment is not None:
+            features = self.adjustment.transform(features, covariates)
+        return {rule: model.predict(features) for rule, model in self.rules.items()}
 
 
 @dataclass(frozen=True)
@@ -440,6 +472,8 @@ class Question:
         Whether trained pipelines are kept.
     covariates
         Of every graph: what they explain of features is learned in each fold, and regressed out.
+    groups
+        Graphs of one group are never on both sides of inner folds.
     """
 
     graphs: GraphStack
@@ -450,6 +484,12 @@ class Question:
     judge: Callable[[Trained, GraphStack, bool], Any] | None
     keep: bool
     covariates: Mapping[str, Sequence[Any]]
+    groups: Sequence[Any] | None = None
+
+    @property
+    def chooses(self) -> bool:
+        """Whether numbers of components are chosen in inner folds."""
+        return isinstance(self.embedding.n_components, str) and self.embedding.n_components == "cv"
 
     def covariates_of(self, which: Indices) -> dict[str, list[Any]]:
         """Return the covariates of some graphs."""
@@ -463,7 +503,7 @@ class FoldOutcome:
     predictions: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
     judged: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, tuple[float, float]] = field(default_factory=dict)  # learning, new graphs
-    n_components: int = 0
+    n_components: dict[str, int] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     warned: list[str] = field(default_factory=list)
     trained: dict[str, Trained] = field(default_factory=dict)
@@ -478,7 +518,8 @@ def run_folds(asked: Question, splits: Sequence[Split], n_jobs: int = 1) -> Iter
 def _run_fold(asked: Question, learn: Indices, held_out: Indices) -> FoldOutcome:
     """Train all pipelines of a fold, then show them the graphs that were held out.
 
-    The joint embedding comes first, and the others get as many components as it has.
+    The joint embedding comes first, and the others get as many components as it has, unless each
+    method chooses its own number.
     """
     training, test = asked.graphs[learn], asked.graphs[held_out]
     outcome, hollow = FoldOutcome(), False
@@ -486,53 +527,108 @@ def _run_fold(asked: Question, learn: Indices, held_out: Indices) -> FoldOutcome
         diagonals = Preprocessing.of(asked.embedding.preprocess).apply(training).diagonals()
         hollow = bool(np.ptp(diagonals) <= 1e-9 * np.abs(diagonals).max(initial=0.0))
     for method in asked.methods:
-        name = method.name
+        name, d = method.name, outcome.n_components.get(JOINT, 0)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             warnings.filterwarnings("ignore", "The number of unique classes is greater")  # people
             begin = time.perf_counter()
             try:
-                trained = _train(asked, method, outcome.n_components, training, learn)
+                if asked.chooses:
+                    d = _best_number(asked, method, d, learn)
+                trained = _train(asked, method, d, learn)
             except InputError as error:
                 if name == JOINT:
                     raise
                 outcome.refused[name] = str(error)
                 continue
             middle = time.perf_counter()
-            features = trained.estimator.transform(trained.steps.apply(test))
-            if trained.adjustment is not None:
-                features = trained.adjustment.transform(features, asked.covariates_of(held_out))
-            outcome.predictions[name] = {
-                rule: model.predict(features) for rule, model in trained.rules.items()
-            }
+            outcome.predictions[name] = trained.predict(test, asked.covariates_of(held_out))
             outcome.seconds[name] = (middle - begin, time.perf_counter() - middle)
             if asked.judge is not None:
                 outcome.judged[name] = asked.judge(trained, test, hollow)
-        if name == JOINT:
-            outcome.n_components = int(trained.estimator.n_components_)
+        outcome.n_components[name] = int(getattr(trained.estimator, "n_components_", d))
         if asked.keep:
             outcome.trained[name] = trained
         outcome.warned += [f"{name}: {str(w.message).strip().splitlines()[0]}" for w in caught]
     return outcome
 
 
-def _train(asked: Question, method: Method, d: int, graphs: GraphStack, learn: Indices) -> Trained:
+def _best_number(asked: Question, method: Method, d: int, learn: Indices) -> int:
+    """Return the number of dimensions that predicts best in inner folds; the fewest of equals.
+
+    Inner folds are of training graphs, with their groups. Where labels allow none, as with one
+    graph of each class, it is the number that predicts hidden pairs of the training graphs best
+    about their mean, for all methods; ``d`` is that of the joint embedding.
+    """
+    graphs = asked.graphs[learn]
+    groups = None if asked.groups is None else [asked.groups[i] for i in learn]
+    inner: Sequence[Split] = ()
+    with suppress(InputError):
+        inner = make_folds(asked.y[learn], groups=groups).splits
+    m = min((len(train) for train, _ in inner), default=len(learn))
+    most = min(method.most(m, graphs.n_vertices), _NUMBERS[-1])
+    if not inner and method.name == JOINT:
+        return select_dimension(
+            graphs, _NUMBERS[-1], method="pairs", random_state=asked.embedding.random_state,
+            preprocess=asked.embedding.preprocess, center=True,
+        ).n_components  # fmt: skip
+    if most < 2 or not inner:
+        return min(d, most)
+    numbers = [*(d for d in _NUMBERS if d < most), most]
+    lost, is_quantity = np.zeros(len(numbers)), asked.y.dtype.kind == "f"
+    unit = unit_of(asked.y[learn]) if is_quantity else 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for train, test in inner:
+            y, covariates = asked.y[learn[test]], asked.covariates_of(learn[test])
+            for k, trained in enumerate(_nested(asked, method, numbers, learn[train])):
+                for told in trained.predict(asked.graphs[learn[test]], covariates).values():
+                    wrong = ((told - y) / unit) ** 2 if is_quantity else told != y
+                    lost[k] += wrong.sum()
+    return numbers[int(np.argmin(lost))]
+
+
+def _nested(
+    asked: Question, method: Method, numbers: Sequence[int], learn: Indices
+) -> Iterator[Trained]:
+    """Yield pipelines with each number of dimensions; joint embeddings are of one fit."""
+    if method.name != JOINT:
+        yield from (_train(asked, method, d, learn) for d in numbers)
+        return
+    longest = quiet(asked.embedding).set_params(n_components=numbers[-1], refine=False)
+    longest.fit(asked.graphs[learn], asked.y[learn])
+    for d in numbers:
+        short = longest.truncate(d)
+        yield _with_rules(asked, method, Preprocessing(), short, short.loadings_, learn)
+
+
+def _train(asked: Question, method: Method, d: int, learn: Indices) -> Trained:
     """Learn from training graphs: the embedding first, then every rule on its features."""
-    y, adjustment = asked.y[learn], None
+    graphs = asked.graphs[learn]
     if method.name == JOINT:
         steps, estimator = Preprocessing(), quiet(asked.embedding)
+        if asked.chooses:
+            estimator.set_params(n_components=d)
     else:
         steps = Preprocessing.of(asked.embedding.preprocess)
         estimator = method.make(d, graphs.n_graphs, graphs.n_vertices)
-    features = estimator.fit_transform(steps.apply(graphs), y)
+    features = estimator.fit_transform(steps.apply(graphs), asked.y[learn])
+    return _with_rules(asked, method, steps, estimator, features, learn)
+
+
+def _with_rules(
+    asked: Question, method: Method, steps: Preprocessing, estimator: Any, features: Array,
+    learn: Indices,
+) -> Trained:  # fmt: skip
+    """Learn every rule from the features of training graphs, without what covariates explain."""
+    y, adjustment = asked.y[learn], None
     if asked.covariates:
         if method.distances:
             raise InputError("it gives distances, which cannot be adjusted for covariates")
         adjustment, covariates = CovariateAdjustment(), asked.covariates_of(learn)
         features = adjustment.fit_transform(features, covariates=covariates)
-    models: dict[str, Any] = {
-        "1-NN": Nearest(method.distances),
-        "linear": Linear(y.dtype.kind == "f", method.one_scale),
+    rules = {
+        str(rule): make_rule(rule, method, y.dtype.kind == "f").fit(features, y)
+        for rule in asked.rules
     }
-    rules = {str(rule): models[rule].fit(features, y) for rule in asked.rules}
     return Trained(method.name, steps, estimator, adjustment, rules)

@@ -1,18 +1,15 @@
 """Arrays of NumPy (.npy, .npz, sparse matrices of scipy), and which arrays of a file are graphs.
 
-Nothing is unpickled. Large files are read one graph at a time.
+Nothing is unpickled.
 """
 
 from __future__ import annotations
 
 import io
-import math
-import os
-import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +17,10 @@ from scipy import sparse
 
 from eigengraphs.errors import ReadError
 from eigengraphs.io.file_graph import FileGraph, Notice, check_sparse, check_square
-from eigengraphs.system.archives import check_members, npy_array, npy_header, open_zip, zip_member
-from eigengraphs.system.limits import Cap
+from eigengraphs.system.archives import npy_array, npy_header, open_zip, zip_member
+from eigengraphs.system.limits import Cap, open_regular
 
-__all__ = ["FLAT", "graphs_by_key", "graphs_of_array", "labeled", "read_numpy", "texts"]
+__all__ = ["FLAT", "graphs_by_key", "mapped", "read_numpy"]
 
 # Keys of a sparse stack as eigengraphs writes it: one matrix (m * n, n) for all graphs.
 FLAT = ("flat_data", "flat_indices", "flat_indptr")
@@ -44,6 +41,14 @@ def graphs_by_key(
     ``key="all"`` takes every array that may. Graphs of several arrays are named by key and place,
     counted from 0, or from 1 in MATLAB.
     """
+    if key is None and {"graphs", "graph_names"} <= set(arrays):
+        cube = arrays["graphs"]
+        dense = isinstance(cube, np.ndarray) and cube.dtype != object
+        if dense and cube.ndim == 3 and format == "MATLAB":
+            cube = np.moveaxis(cube, -1, 0)
+        where = " ('graphs')"
+        found = graphs_of_array(path, cube, format, cap, held, where=where, sure=dense)
+        return _as_written(found, arrays)
     picked = _chosen(path, arrays, key)
     graphs = list[FileGraph]()
     for name, array in picked.items():
@@ -211,158 +216,65 @@ def _kind(array: NDArray[Any]) -> str:
     return _KINDS.get(array.dtype.kind, str(array.dtype))
 
 
-def labeled(
-    graphs: Iterable[FileGraph], m: int, keys: Any, names: Any, directed: Any
-) -> Iterator[FileGraph]:
-    """Yield graphs with names of graphs and vertices, and the direction, that eigengraphs wrote.
-
-    Parameters
-    ----------
-    m
-        Number of graphs.
-    keys, names
-        Names of graphs, used where there are as many as graphs, and of vertices; or None.
-    directed
-        An array with one value; anything else tells nothing.
-    """
-    said = np.ravel(np.asarray(directed))
-    sure = bool(said[0]) if said.size == 1 and said.dtype.kind in "biuf" else None
-    vertices = None if names is None else tuple(map(str, names))
-    known = [None] * m if keys is None or len(keys) != m else list(map(str, keys))
-    for graph, key in zip(graphs, known, strict=True):
-        yield replace(graph, key=key, names=vertices, directed=sure)
+def _as_written(graphs: Iterable[FileGraph], arrays: Mapping[str, Any]) -> list[FileGraph]:
+    """Return graphs with the names and the direction that eigengraphs wrote beside them."""
+    said = np.ravel(np.asarray(arrays.get("directed")))
+    directed = bool(said[0]) if said.size == 1 and said.dtype.kind in "biuf" else None
+    names = texts(arrays["vertex_names"]) if "vertex_names" in arrays else None
+    found, keys = list(graphs), texts(arrays["graph_names"])
+    known = keys if len(keys) == len(found) else [None] * len(found)
+    return [
+        replace(graph, key=key, names=names, directed=directed)
+        for graph, key in zip(found, known, strict=True)
+    ]
 
 
 # ---------------------------------------------------------------------- files of NumPy
 
 
-def read_numpy(
-    path: Path, file: IO[bytes], key: str | None, cap: Cap, whole: bool
-) -> Iterator[FileGraph]:
-    """Yield the graphs of an array, or of a bundle of arrays, whatever the file's ending says.
-
-    Where the file need not be read ``whole``, one graph at a time is in memory of what eigengraphs
-    writes, and of an array (m, n, n) as ``np.save`` writes it.
-    """
-    held = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    magic = file.read(2)
-    file.seek(0)
-    if magic == b"PK":
-        with open_zip(path, file.read(), cap) if whole else zipfile.ZipFile(file) as bundle:
-            check_members(path, bundle)
-            yield from _of_bundle(path, bundle, key, cap, held)
+def read_numpy(path: Path, data: bytes, key: str | None, cap: Cap) -> Iterator[FileGraph]:
+    """Yield the graphs of an array, or of a bundle of arrays, whatever the file's ending says."""
+    held = len(data)
+    if data[:2] != b"PK":
+        yield from graphs_of_array(path, npy_array(path, data, cap), "NumPy", cap, held)
         return
-    m, n, graphs = _cube(path, file, held)
-    if m == n:  # graphs may be along any axis, or it is no cube
-        file.seek(0)
-        array = _array(path, file.read(), cap, held)
-        graphs = graphs_of_array(path, array, "NumPy", cap, held)
-    yield from graphs
+    with open_zip(path, data, cap) as bundle:
+        names = [x.removesuffix(".npy") for x in bundle.namelist() if x.endswith(".npy")]
+        arrays = {
+            name: npy_array(path, zip_member(bundle, f"{name}.npy"), cap, held) for name in names
+        }
+    if key is None and {*FLAT, "n_graphs", "graph_names"} <= set(arrays):
+        yield from _as_written(_of_flat(path, arrays), arrays)
+    elif {"format", "shape", "data"} <= set(arrays):  # a sparse matrix of scipy
+        checked = io.BytesIO()
+        np.savez(checked, allow_pickle=False, **arrays)
+        checked.seek(0)
+        yield from graphs_of_array(path, sparse.load_npz(checked), "NumPy", cap, held)
+    else:
+        yield from graphs_by_key(path, arrays, key, "NumPy", cap, held)
 
 
-def _of_bundle(
-    path: Path, bundle: zipfile.ZipFile, key: str | None, cap: Cap, held: int
-) -> Iterator[FileGraph]:
-    """Yield graphs with their names as eigengraphs writes them, or those of one array."""
-    sizes = {member.filename.removesuffix(".npy"): member.file_size
-             for member in bundle.infolist() if member.filename.endswith(".npy")}  # fmt: skip
-
-    def array(name: str) -> Any:
-        what = f"{path}, array {name!r},"
-        cap.check(what, sizes[name], held)
-        return _array(what, zip_member(bundle, f"{name}.npy"), cap, held)
-
-    flat = {*FLAT, "n_graphs"} <= set(sizes)
-    if key is not None or not (flat or {"graphs", "graph_names"} <= set(sizes)):
-        cap.check(path, sum(sizes.values()), held)
-        arrays = {name: array(name) for name in sizes}
-        if {"format", "shape", "data"} <= set(arrays):  # a sparse matrix of scipy
-            checked = io.BytesIO()
-            np.savez(checked, allow_pickle=False, **arrays)
-            checked.seek(0)
-            yield from graphs_of_array(path, sparse.load_npz(checked), "NumPy", cap, held)
-        else:
-            yield from graphs_by_key(path, arrays, key, "NumPy", cap, held)
-        return
-    beside = ("graph_names", "vertex_names", "directed")
-    known = [array(name) if name in sizes else None for name in beside]
-    if flat:
-        indptr = array(FLAT[2])
-        m, n = _flat_shape(path, array("n_graphs"), indptr)
-        with bundle.open(f"{FLAT[0]}.npy") as data, bundle.open(f"{FLAT[1]}.npy") as indices:
-            parts = ((data, sizes[FLAT[0]]), (indices, sizes[FLAT[1]]))
-            yield from labeled(_of_flat(path, parts, indptr.astype(np.int64), n), m, *known)
-        return
-    with bundle.open("graphs.npy") as file:
-        m, _, cube = _cube(path, file, sizes["graphs"])
-        if not m:
-            cube = graphs_of_array(path, array("graphs"), "NumPy", cap, held, sure=True)
-            m = len(cube)
-        yield from labeled(cube, m, *known)
+def mapped(path: Path) -> NDArray[Any] | None:
+    """Return an array (m, n, n) of numbers that stays on the disk; None if a file holds another."""
+    with open_regular(path) as file:
+        try:
+            shape, fortran, dtype = npy_header(file)
+        except ValueError:
+            return None
+        if len(shape) != 3 or fortran or dtype.kind not in "biuf" or 0 in shape:
+            return None
+        if shape[1] != shape[2] or shape[0] == shape[1]:
+            return None  # graphs may be along any axis
+        return np.memmap(file, dtype, "r", file.tell(), shape)
 
 
-def _array(what: object, content: bytes, cap: Cap, held: int) -> NDArray[Any]:
-    try:
-        return npy_array(what, content, cap, held)
-    except ReadError:
-        raise
-    except ValueError as error:
-        if "pickle" in str(error):
-            raise ReadError(
-                f"{what} holds Python objects, which are never read because they can run code; "
-                "save plain numbers: np.save(path, np.asarray(graphs, dtype=float))"
-            ) from None
-        raise ReadError(f"{what} cannot be read: {error}; the file may be cut off") from None
-
-
-# What comes graph by graph.
-
-
-def _cube(path: Path, file: IO[bytes], size: int) -> tuple[int, int, Iterable[FileGraph]]:
-    """Return m, n and the graphs of an array (m, n, n) in ``size`` bytes; 0, 0 if it is another."""
-    shape, fortran, dtype = npy_header(file)
-    plain = len(shape) == 3 and shape[1] == shape[2] and min(shape) > 0 and not fortran
-    whole = file.tell() + math.prod(shape) * dtype.itemsize == size
-    if not (plain and whole and dtype.kind in "biuf"):
-        return 0, 0, ()
-    m, n, _ = shape
-    matrices = (_numbers(path, file, n * n, dtype).reshape(n, n) for _ in range(m))
-    return m, n, (FileGraph(A, format="NumPy") for A in matrices)
-
-
-def _flat_shape(path: Path, n_graphs: Any, indptr: Any) -> tuple[int, int]:
-    """Return how many graphs, and on how many vertices, a flat matrix holds."""
-    if np.size(n_graphs) != 1 or np.asarray(n_graphs).dtype.kind not in "iu" or indptr.ndim != 1:
-        raise ReadError(f"{path}: 'n_graphs' must be a whole number and {FLAT[2]!r} a list of them")
-    m, rows = int(np.ravel(n_graphs)[0]), len(indptr) - 1
-    if m < 1 or rows < m or rows % m:
+def _of_flat(path: Path, arrays: Mapping[str, Any]) -> list[FileGraph]:
+    """Return the graphs of a flat matrix (m * n, n)."""
+    data, indices, indptr = (arrays[name] for name in FLAT)
+    m, rows = arrays["n_graphs"], len(indptr) - 1
+    if m.size != 1 or m.dtype.kind not in "iu" or int(m) < 1 or rows < m or rows % int(m):
         raise ReadError(f"{path} says that it holds {m} graphs, in {rows} rows: write it again")
-    return m, rows // m
-
-
-def _of_flat(
-    path: Path, parts: Sequence[tuple[IO[bytes], int]], indptr: NDArray[np.int64], n: int
-) -> Iterator[FileGraph]:
-    """Yield the graphs of a flat matrix; ``parts`` are its values and places, with their sizes."""
-    types = list[np.dtype[Any]]()
-    for file, size in parts:
-        shape, _, dtype = npy_header(file)
-        types.append(dtype)
-        if shape != (indptr[-1],) or file.tell() + shape[0] * dtype.itemsize != size:
-            raise ReadError(f"{path} does not hold the graphs that it declares; write it again")
-    for at in range(0, len(indptr) - 1, n):
-        rows = indptr[at : at + n + 1] - indptr[at]
-        count = min(max(int(rows[-1]), 0), int(indptr[-1]))
-        values, places = (
-            _numbers(path, file, count, dtype)
-            for (file, _), dtype in zip(parts, types, strict=True)
-        )
-        yield FileGraph(sparse.csr_array((values, places, rows), shape=(n, n)), format="NumPy")
-
-
-def _numbers(path: Path, file: IO[bytes], count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    data = file.read(count * dtype.itemsize)
-    if len(data) < count * dtype.itemsize:
-        raise ReadError(f"{path} is cut off: it ends within an array; write it again")
-    return np.frombuffer(bytearray(data), dtype)
+    n = rows // int(m)
+    flat = sparse.csr_array((data, indices, indptr), shape=(rows, n))
+    check_sparse(str(path), flat)
+    return [FileGraph(flat[lo : lo + n], format="NumPy") for lo in range(0, rows, n)]

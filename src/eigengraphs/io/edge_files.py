@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import io
 import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from xml.parsers import expat
 
 import numpy as np
@@ -26,7 +27,6 @@ __all__ = ["PARQUET_METADATA", "read_networkx", "read_parquet"]
 
 PARQUET_METADATA = b"eigengraphs"  # key of names that have no edge, and the direction, as JSON
 _GRAPH = ("graph", "graph_name", "graph_id", "subject", "subject_id", "participant_id", "sub", "id")
-_BATCH = 2**18  # rows of a large Parquet file that are read at a time
 _LONGEST_LINE = 10_000  # characters of a vertex or an edge of Pajek
 # Attributes that hold names of vertices in files whose own ids are numbers.
 _NAMES = ("name", "label", "dn_name", "dn_fsname", "dn_region")
@@ -36,9 +36,9 @@ _NAMES = ("name", "label", "dn_name", "dn_fsname", "dn_region")
 
 
 def read_networkx(
-    format: str, path: Path, file: IO[bytes], key: str | None, *_: object
-) -> Iterator[FileGraph]:
-    """Yield one graph.
+    format: str, path: Path, data: bytes, key: str | None, *_: object
+) -> list[FileGraph]:
+    """Return one graph.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def read_networkx(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of attributes that do not concern us
         if format == "GraphML":
-            _refuse_document_type(path, file)
-            graph = nx.read_graphml(file)
+            _refuse_document_type(path, data)
+            graph = nx.read_graphml(io.BytesIO(data))
         elif format == "GML":
-            graph = nx.read_gml(file, label="id")
+            graph = nx.read_gml(io.BytesIO(data), label="id")
         else:
-            lines = re.split(r"\r?\n", file.read().decode("utf-8-sig"))
+            lines = re.split(r"\r?\n", data.decode("utf-8-sig"))
             _refuse_long(path, lines)
             graph = nx.parse_pajek(lines)
     if len(graph) == 0:
@@ -79,10 +79,10 @@ def read_networkx(
         ends.sort(axis=-1)  # so that parallel edges are seen to be the same pair
     names = _vertex_names(graph)
     s, t = ends.T
-    yield of_edges(s, t, weight, names, directed=directed, notices=notices, format=format)
+    return [of_edges(s, t, weight, names, directed=directed, notices=notices, format=format)]
 
 
-def _refuse_document_type(path: Path, file: IO[bytes]) -> None:
+def _refuse_document_type(path: Path, data: bytes) -> None:
     """Refuse XML with a document type, and so all entities and links to other files.
 
     This goes by the parser that is part of Python, in whatever encoding the file is, before any
@@ -98,8 +98,7 @@ def _refuse_document_type(path: Path, file: IO[bytes]) -> None:
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
     with suppress(expat.ExpatError):
-        parser.ParseFile(file)
-    file.seek(0)
+        parser.Parse(data, True)
 
 
 def _refuse_long(path: Path, lines: list[str]) -> None:
@@ -150,18 +149,12 @@ def _weight_attribute(path: Path, graph: Any, key: str | None) -> tuple[str, tup
 # ---------------------------------------------------------------------- Parquet
 
 
-def read_parquet(
-    path: Path, file: IO[bytes], key: str | None, cap: Cap, whole: bool
-) -> Iterator[FileGraph]:
-    """Yield every graph of a table with one row per edge; ``key`` names the column of weights.
-
-    Unless it must be read ``whole``, a table that eigengraphs wrote is read in parts.
-    """
+def read_parquet(path: Path, data: bytes, key: str | None, cap: Cap) -> Iterator[FileGraph]:
+    """Yield every graph of a table with one row per edge; ``key`` names the column of weights."""
     arrow, parquet = (need(name, "io", "reading Parquet files")
                       for name in ("pyarrow", "pyarrow.parquet"))  # fmt: skip
-    held = file.seek(0, os.SEEK_END)
-    opened = parquet.ParquetFile(file)
-    check_declared(path, opened, held, cap)
+    opened = parquet.ParquetFile(io.BytesIO(data))
+    check_declared(path, opened, len(data), cap)
     schema = opened.schema_arrow
     said, known = _metadata(schema), list(map(str, schema.names))
 
@@ -178,30 +171,17 @@ def read_parquet(
     named = [name for name in (graph, source, target) if name is not None]
     wanted = named if weight is None or weight in named else [*named, weight]
     # Texts as places in a list: one long text, many times, would be as long as it likes.
-    reader = parquet.ParquetFile(file, read_dictionary=named)
-
-    def columns(table: Any) -> tuple[list[Any], NDArray[np.float64]]:
-        """Return codes and names of each named column, and the weights."""
-        coded = [
-            _coded(path, table, name, arrow.types.is_dictionary(schema.field(name).type))
-            for name in named
-        ]
-        try:
-            values = np.ones(len(table)) if weight is None else table[weight].to_numpy()
-            return coded, np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ReadError(f"{path}: column {weight!r} must hold numbers") from None
-
-    more: dict[str, Any] = {"format": "Parquet", "directed": said.get("directed")}
-    if not whole and key is None and graph is not None and {"graphs", "vertices"} <= set(said):
-        parts = (
-            columns(arrow.Table.from_batches([batch]))
-            for batch in reader.iter_batches(batch_size=_BATCH, columns=wanted)
-        )
-        yield from _in_parts(path, parts, tuple(said["vertices"]), said["graphs"], more)
-        return
-    coded, values = columns(reader.read(columns=wanted, use_threads=False))
-    *graphs, sources, targets = coded
+    reader = parquet.ParquetFile(io.BytesIO(data), read_dictionary=named)
+    table = reader.read(columns=wanted, use_threads=False)
+    *graphs, sources, targets = (
+        _coded(path, table, name, arrow.types.is_dictionary(schema.field(name).type))
+        for name in named
+    )
+    try:
+        numbers = np.ones(len(table)) if weight is None else table[weight].to_numpy()
+        values = np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ReadError(f"{path}: column {weight!r} must hold numbers") from None
     names = tuple(said.get("vertices") or sorted({*sources[1], *targets[1]}, key=natural))
     s, t = _placed(sources, names), _placed(targets, names)
     if graph is None:
@@ -220,7 +200,8 @@ def read_parquet(
         )
     # All graphs of one table are on its vertices.
     for mine, name in zip(edges, keys, strict=True):
-        yield of_edges(s[mine], t[mine], values[mine], names, key=name, **more)
+        one = of_edges(s[mine], t[mine], values[mine], names, key=name, format="Parquet")
+        yield replace(one, directed=said.get("directed"))
 
 
 def _metadata(schema: Any) -> dict[str, Any]:
@@ -265,34 +246,3 @@ def _placed(coded: tuple[NDArray[np.intp], list[str]], names: Sequence[str]) -> 
     place = {name: k for k, name in enumerate(names)}
     codes, used = coded
     return np.array([place[name] for name in used], np.intp)[codes]
-
-
-def _in_parts(
-    path: Path, parts: Iterator[Any], names: tuple[str, ...], keys: list[str], more: dict[str, Any]
-) -> Iterator[FileGraph]:
-    """Yield graphs of a table that is sorted by graph."""
-    held = [(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0))]  # rows of the next graph
-    at = 0
-
-    def graph() -> FileGraph:
-        s, t, weight = (np.concatenate(column) for column in zip(*held, strict=True))
-        held[1:] = []
-        return of_edges(s, t, weight, names, key=keys[at], **more)
-
-    for (graphs, sources, targets), weight in parts:
-        which = _placed(graphs, keys)
-        s, t = _placed(sources, names), _placed(targets, names)
-        if len(which) and ((np.diff(which) < 0).any() or which[0] < at):
-            raise ReadError(
-                f"{path} is large, and its edges are not sorted by graph: sort the table by its "
-                "column 'graph'"
-            )
-        for i in np.unique(which).tolist():
-            while at < i:
-                yield graph()
-                at += 1
-            rows = slice(*np.searchsorted(which, (i, i + 1)))
-            held.append((s[rows], t[rows], weight[rows]))
-    while at < len(keys):
-        yield graph()
-        at += 1

@@ -20,7 +20,7 @@ from eigengraphs.system.labels import not_utf8
 
 __all__ = [
     "LEFT_OUT", "FileGraph", "Matrix", "Notice", "check_graph", "check_sparse", "check_square",
-    "few", "grouped", "left_out", "moved", "naming_file", "of_edges", "repeated",
+    "few", "grouped", "left_out", "naming_file", "of_edges", "repeated",
     "summarize",
 ]  # fmt: skip
 
@@ -211,20 +211,6 @@ def of_edges(s: Any, t: Any, weight: Any, names: tuple[str, ...], **more: Any) -
     n = len(names)
     edges = sparse.coo_array((weight, (s, t)), shape=(n, n))  # which adds nothing up
     return FileGraph(edges, names, is_list=True, **more)
-
-
-def moved(entries: Any, names: Iterable[str], target: tuple[str, ...]) -> sparse.coo_array:
-    """Return the entries of a graph with its vertices at their places among those of ``target``."""
-    place, n = {name: s for s, name in enumerate(target)}, len(target)
-    move = np.array([place[name] for name in names], dtype=np.intp)
-    entries = sparse.coo_array(entries)
-    s, t = entries.coords
-    return sparse.coo_array((entries.data, (move[s], move[t])), shape=(n, n))
-
-
-# ---------------------------------------------------------------------- checks
-# Files come from strangers. An index of a sparse matrix that points beyond its end would be
-# followed by compiled code without a check, so every graph is checked when it is read.
 
 
 @contextmanager

@@ -7,22 +7,20 @@ and its ending in `find_files`.
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from eigengraphs.errors import InputError, ReadError
-from eigengraphs.io.array_files import read_numpy
+from eigengraphs.io.array_files import mapped, read_numpy
 from eigengraphs.io.edge_files import read_networkx, read_parquet
 from eigengraphs.io.file_graph import FileGraph, Notice, check_graph, naming_file
 from eigengraphs.io.find_files import ENDINGS, ending
 from eigengraphs.io.matlab_files import read_mat
 from eigengraphs.io.one_stack import DirectedRule, VerticesRule
 from eigengraphs.io.text_files import (
-    AUTO,
     Notation,
     TextFile,
     open_text,
@@ -32,16 +30,16 @@ from eigengraphs.io.text_files import (
 )
 from eigengraphs.stack.build import check_choice
 from eigengraphs.stack.mask import MissingRule
-from eigengraphs.system.limits import DEFAULT, Cap, gunzip, open_regular, read_regular
+from eigengraphs.system.limits import Cap, MaxBytes, gunzip, read_regular
 
 __all__ = ["Format", "HowToRead", "IsTable", "read_file"]
 
 Format: TypeAlias = Literal[
     "auto", "matrix", "edgelist", "graphml", "gml", "pajek", "numpy", "matlab", "parquet", "bids"
 ]
-Reader: TypeAlias = Callable[[Path, IO[bytes], str | None, Cap, bool], Iterable[FileGraph]]
+Reader: TypeAlias = Callable[[Path, bytes, str | None, Cap], Iterable[FileGraph]]
 
-_LARGE = 2**25  # bytes; smaller files are read whole
+_LARGE = 2**25  # bytes; smaller arrays are read whole
 # What each format but text is called, and its reader.
 _READERS: dict[str, tuple[str, Reader]] = {
     "numpy": ("NumPy", read_numpy),
@@ -49,7 +47,6 @@ _READERS: dict[str, tuple[str, Reader]] = {
     "parquet": ("Parquet", read_parquet),
     **{name.lower(): (name, partial(read_networkx, name)) for name in ("GraphML", "GML", "Pajek")},
 }
-_STREAMED = ("numpy", "parquet")
 
 
 class IsTable(ReadError):
@@ -62,13 +59,26 @@ class HowToRead:
 
     format: Format = "auto"
     key: str | None = None
-    notation: Notation = AUTO
-    cap: Cap = DEFAULT
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
     vertices: VerticesRule = "auto"
     directed: DirectedRule = "auto"
     missing: MissingRule = "error"
+    max_bytes: MaxBytes = None
+
+    @cached_property
+    def notation(self) -> Notation:
+        """How cells and numbers of text files are written."""
+        return Notation(self.delimiter, self.decimal, self.thousands)
+
+    @cached_property
+    def cap(self) -> Cap:
+        """What one file may declare."""
+        return Cap.of(self.max_bytes)
 
     def __post_init__(self) -> None:
+        _ = self.notation, self.cap
         check_choice("format", self.format, *get_args(Format))
         check_choice("vertices", self.vertices, *get_args(VerticesRule))
         check_choice("missing", self.missing, *get_args(MissingRule))
@@ -79,37 +89,32 @@ class HowToRead:
 def read_file(path: Path, how: HowToRead, *, whole: bool = True) -> tuple[str, Iterator[FileGraph]]:
     """Return the hash of a file and its graphs, each checked.
 
-    Where the file need not be ``whole`` in memory, large files of NumPy and Parquet have the hash
-    '' and, as eigengraphs or ``np.save`` write them, give one graph at a time.
+    Where the file need not be ``whole`` in memory, a large array (m, n, n) of NumPy stays on the
+    disk, and has the hash ''.
     """
     format = ENDINGS.get(ending(path), "text") if how.format in ("auto", "bids") else how.format
     packed = path.name.lower().endswith(".gz")
     try:
-        if not whole and format in _STREAMED and not packed and path.stat().st_size >= _LARGE:
-            return "", _graphs(path, None, format, how)
+        if not whole and format == "numpy" and path.stat().st_size >= _LARGE:
+            cube = mapped(path)
+            if cube is not None:
+                return "", (check_graph(path, FileGraph(A, format="NumPy")) for A in cube)
         data = read_regular(path)
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}") from None
     if not data:
         raise ReadError(f"{path} is empty (0 bytes): leave it out, or write it again")
     content = gunzip(path, data, how.cap) if packed else data
-    graphs = list(_graphs(path, content, format, how))
+    name, read = _READERS.get(format, ("text", None))
+    with naming_file(path, name):
+        if read is None:
+            found = iter([_read_text(open_text(path, content, how.notation), how.format)])
+        else:
+            found = iter(read(path, content, how.key, how.cap))
+        graphs = [check_graph(path, graph) for graph in found]
     if not graphs:
         raise ReadError(f"{path} holds no graphs: leave it out, or write it again")
     return hashlib.sha256(data).hexdigest(), iter(graphs)
-
-
-def _graphs(path: Path, data: bytes | None, format: str, how: HowToRead) -> Iterator[FileGraph]:
-    """Yield the graphs in the bytes of a file, or, without them, in the file as it is read."""
-    if format not in _READERS:
-        with naming_file(path, "text"):
-            text = open_text(path, data or b"", how.notation)
-            yield check_graph(path, _read_text(text, how.format))
-        return
-    name, read = _READERS[format]
-    with naming_file(path, name), open_regular(path) if data is None else io.BytesIO(data) as file:
-        for graph in read(path, file, how.key, how.cap, data is not None):
-            yield check_graph(path, graph)
 
 
 def _read_text(text: TextFile, format: Format) -> FileGraph:

@@ -14,14 +14,14 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.io import loadmat
 
-from eigengraphs.io.array_files import graphs_by_key, graphs_of_array, labeled, texts
+from eigengraphs.io.array_files import graphs_by_key
 from eigengraphs.io.file_graph import FileGraph
 from eigengraphs.system.extras import need
 from eigengraphs.system.limits import Cap
@@ -45,11 +45,8 @@ _DEFLATE, _SHUFFLE, _FLETCHER = 1, 2, 3  # filters
 _CHECKSUM = 4  # bytes that the last of them adds
 
 
-def read_mat(
-    path: Path, file: IO[bytes], key: str | None, cap: Cap, *_: object
-) -> Iterator[FileGraph]:
+def read_mat(path: Path, data: bytes, key: str | None, cap: Cap) -> list[FileGraph]:
     """Yield the only square matrix of a file, or that of ``key``; n x n x m are m graphs."""
-    data = file.read()
     if _HDF5 in (data[:8], data[512:520]):
         arrays = _version_73(path, data, cap)
     elif 0 in data[:4]:
@@ -58,17 +55,7 @@ def read_mat(
         arrays = {name: value for name, value in arrays.items() if not name.startswith("__")}
     else:
         arrays = version_5(path, data, cap)
-    if key is not None or "graphs" not in arrays or "graph_names" not in arrays:
-        yield from graphs_by_key(path, arrays, key, "MATLAB", cap, len(data))
-        return
-    graphs, keys = arrays["graphs"], texts(arrays["graph_names"])
-    names = texts(arrays["vertex_names"]) if "vertex_names" in arrays else None
-    dense = not sparse.issparse(graphs) and graphs.dtype != object
-    if dense and graphs.ndim == 3:
-        graphs = np.moveaxis(graphs, -1, 0)
-    where, held = " ('graphs')", len(data)
-    found = graphs_of_array(path, graphs, "MATLAB", cap, held, where=where, sure=dense)
-    yield from labeled(found, len(found), keys, names, arrays.get("directed"))
+    return graphs_by_key(path, arrays, key, "MATLAB", cap, len(data))
 
 
 # ---------------------------------------------------------------------- version 5

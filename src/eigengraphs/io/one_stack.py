@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,15 +12,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import ReadError
-from eigengraphs.io.file_graph import FileGraph, Matrix, Notice, few, moved
+from eigengraphs.io.file_graph import FileGraph, Matrix, Notice, few
 from eigengraphs.io.find_files import SourceFile, entities
 from eigengraphs.io.text_files import natural
-from eigengraphs.stack.build import VertexRule, refuse_absent
+from eigengraphs.stack.build import VertexRule, moved, refuse_absent
+from eigengraphs.stack.flat_matrix import canonical
 from eigengraphs.stack.mask import MissingRule
-from eigengraphs.stack.names import some_of, spelling
+from eigengraphs.stack.names import spelling, unlike_names, unlike_sizes
 
 __all__ = [
-    "DirectedRule", "Found", "VerticesRule", "canonical", "choose_direction", "common_vertices",
+    "DirectedRule", "Found", "VerticesRule", "choose_direction", "common_vertices",
     "do_step", "refuse_shifted", "refuse_unknown", "widened",
 ]  # fmt: skip
 
@@ -51,7 +51,6 @@ class Found:
 
     file: SourceFile
     sha256: str
-    format: Any  # in which its file is read again
     graph: FileGraph  # without its weights, once it was looked at for a store
     name: str = ""
     notices: list[Notice] = field(default_factory=list)
@@ -95,17 +94,6 @@ class Found:
             self.weights = weights.copy()
             np.fill_diagonal(self.weights, 0 if missing == "error" else np.nan)
             self.notices.append(Notice.of("diagonal", self.path))
-
-
-def canonical(matrix: Matrix) -> Matrix:
-    """Return numbers as a stack wants them: sparse ones without duplicates and zeros."""
-    if isinstance(matrix, np.ndarray):
-        return matrix
-    if not matrix.has_canonical_format or np.any(matrix.data == 0):
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-    return matrix
 
 
 def refuse_unknown(found: Sequence[Found]) -> None:
@@ -375,32 +363,19 @@ def refuse_shifted(
 
 
 def _same_sizes(found: Sequence[Found]) -> None:
-    usual, count = Counter(one.graph.n_vertices for one in found).most_common(1)[0]
-    odd = [f"{one.path} has {n}" for one in found if (n := one.graph.n_vertices) != usual]
+    odd = unlike_sizes([one.graph.n_vertices for one in found], [one.path for one in found])
     if odd:
         raise ReadError(
-            f"{count} of {len(found)} graphs have {usual} vertices, but {few(odd)}; without names "
-            "of vertices they cannot be aligned: leave those files out, write them again on the "
-            "same vertices, or use files that name their vertices"
+            f"{odd}; without names of vertices they cannot be aligned: leave those files out, "
+            "write them again on the same vertices, or use files that name their vertices"
         )
 
 
 def _refuse_names(named: Sequence[tuple[str, ...]], found: Sequence[Found]) -> None:
-    sets = [frozenset(own) for own in named]
-    usual, count = Counter(sets).most_common(1)[0]
-    odd = [i for i, own in enumerate(sets) if own != usual]
-    i, like = odd[0], sets.index(usual)
-    lacks = [name for name in named[like] if name not in sets[i]]
-    has = [name for name in named[i] if name not in usual]
-    parts = [f"it lacks {some_of(lacks, 6)}"] * bool(lacks)
-    parts += [f"only it has {some_of(has, 6)}"] * bool(has)
-    more = f" ({len(odd) - 1} more files differ, too)" if len(odd) > 1 else ""
     lists = all(one.graph.is_list for one in found)
     hidden = "" if lists else " and missing='unobserved'"
     raise ReadError(
-        f"{found[i].path} has {len(sets[i])} vertices whose names differ from those of {count} of "
-        f"{len(sets)} graphs, such as {found[like].path.name}, which have {len(usual)}: "
-        f"{'; '.join(parts)}{spelling(lacks, has)}{more}. Correct the names, or pass "
+        f"{unlike_names(named, [one.path for one in found])}. Correct the names, or pass "
         "vertices='intersection' for the vertices that all have, or "
         f"vertices='union'{hidden} for all"
     )

@@ -27,7 +27,6 @@ from eigengraphs.io.one_stack import (
     DirectedRule,
     Found,
     VerticesRule,
-    canonical,
     choose_direction,
     common_vertices,
     do_step,
@@ -41,12 +40,12 @@ from eigengraphs.io.tables_beside import (
     renamer,
     with_numbers,
 )
-from eigengraphs.io.text_files import Notation
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import Piece, StorageRule, VertexRule, storage_for
+from eigengraphs.stack.flat_matrix import canonical
 from eigengraphs.stack.mask import MissingRule
 from eigengraphs.store import is_store, open_store
-from eigengraphs.system.limits import Cap, MaxBytes
+from eigengraphs.system.limits import MaxBytes
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["FileEntry", "Reading", "Survey", "read", "read_files", "survey"]
@@ -235,32 +234,24 @@ def read(
 def read_files(
     source: SourceLike,
     *,
-    format: Format = "auto",
-    key: str | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    vertices: VerticesRule = "auto",
     labels: LabelsLike | None = None,
-    directed: DirectedRule = "auto",
-    missing: MissingRule = "error",
     memory: str | int | None = None,
-    max_bytes: MaxBytes = None,
     id_pattern: str | None = None,
+    **options: Any,
 ) -> Reading:
     """Read graphs from files, with hashes, columns and notices.
 
     Parameters
     ----------
-    source, format, key, delimiter, decimal, thousands
-        As of :func:`eigengraphs.read`.
-    vertices, labels, directed, missing, max_bytes
+    source, labels
         As of :func:`eigengraphs.read`.
     memory : str or int, optional
         Memory for the graphs of a store; see :func:`eigengraphs.open_store`.
     id_pattern : str, optional
         Regular expression with one group that finds the participant in the name of the file, or
         else of the graph; it becomes the column ``sub``.
+    **options
+        All other options of :func:`eigengraphs.read`: ``format``, ``key``, ``vertices`` and so on.
 
     Returns
     -------
@@ -279,8 +270,7 @@ def read_files(
     [('sub-01', 64)]
     """
     start = time.perf_counter()
-    notation = Notation(delimiter, decimal, thousands)
-    how = HowToRead(format, key, notation, Cap.of(max_bytes), vertices, directed, missing)
+    how = HowToRead(**options)
     if is_store(source):
         return _stored(source, how, labels, memory, start)
     find = None if id_pattern is None else id_finder(id_pattern)
@@ -354,8 +344,7 @@ class Survey:
             begin += count
             if begin <= first:
                 continue
-            how = replace(self.how, format=of_file[0].format)
-            for k, graph in enumerate(read_file(path, how, whole=False)[1], 1):
+            for k, graph in enumerate(read_file(path, self.how, whole=False)[1], 1):
                 if k > count or begin - count + k <= first:
                     continue
                 one = replace(of_file[k - 1], graph=graph)
@@ -385,7 +374,9 @@ class Survey:
         pieces = list[Piece]()
         for one in found:
             weights, names = widened(one.weights, one.graph, self.rule, self.order)
-            pieces.append(Piece(canonical(weights), names, one.graph.is_sparse, str(one.path)))
+            if not isinstance(weights, np.ndarray):
+                weights = canonical(weights)
+            pieces.append(Piece(weights, names, one.graph.is_sparse, str(one.path)))
         return pieces
 
     def _stack(self, pieces: Sequence[Piece], names: Sequence[str]) -> GraphStack:
@@ -453,14 +444,11 @@ def survey(
             of_all.append(Notice.of("table", file.path))
             continue
         for graph in stream:
-            found.append(Found(file, sha256, how.format, graph))
+            found.append(Found(file, sha256, graph))
             if for_store:
                 _let_go(found[-1], how.missing, texts)
     if tables and (not files.searched or len(tables) >= len(found)):
         raise ReadError(str(tables[0]))
-    for one in _settle_ambiguous(found, how):
-        if for_store:
-            _let_go(one, how.missing, texts)
     if files.searched:
         _one_format(found)
     _name(found, files.searched)
@@ -510,20 +498,6 @@ def _let_go(one: Found, missing: MissingRule, texts: dict[str, str]) -> None:
     one.graph, one.weights = replace(one.graph, matrix=husk, names=names), None
 
 
-def _settle_ambiguous(found: Sequence[Found], how: HowToRead) -> list[Found]:
-    """Read files that could be matrices or edge lists as what the others are; return them."""
-    unsure = [any(said.kind == "ambiguous" for said in one.graph.notices) for one in found]
-    sure = {one.graph.format for one, doubt in zip(found, unsure, strict=True) if not doubt}
-    known = {"matrix": "matrix", "edge list": "edgelist"}
-    if len(sure) != 1 or not sure <= set(known):
-        return []
-    settled = [one for one, doubt in zip(found, unsure, strict=True) if doubt]
-    for one in settled:
-        one.format = known[next(iter(sure))]
-        one.graph = next(read_file(one.path, replace(how, format=one.format))[1])
-    return settled
-
-
 def _one_format(found: Sequence[Found]) -> None:
     """Refuse matrices and edge lists in one folder: one of them is likely to be something else."""
     kinds = grouped(found, lambda one: one.graph.format)
@@ -533,7 +507,8 @@ def _one_format(found: Sequence[Found]) -> None:
         shown = few([str(one.path) for one in kinds[fewest]])
         raise ReadError(
             f"the files are of several kinds ({counts}); {fewest}: {shown}. Choose files of one "
-            "kind with a pattern, or name them one by one in a list or manifest"
+            "kind with a pattern, name them one by one in a list or manifest, or say what all are "
+            "by format='matrix' or format='edgelist'"
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError, ReadError, ReadNotice
-from eigengraphs.io.file_graph import FileGraph, Notice, few, moved, repeated
+from eigengraphs.io.file_graph import FileGraph, Notice, few, repeated
 from eigengraphs.io.find_files import entities, id_finder
 from eigengraphs.io.one_stack import refuse_shifted
 from eigengraphs.io.text_files import (
@@ -27,6 +27,7 @@ from eigengraphs.io.text_files import (
     open_table,
     whole,
 )
+from eigengraphs.stack.build import moved
 from eigengraphs.stack.names import shifted, some_of, spelling
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,16 @@ from eigengraphs import store as stores
 from eigengraphs.errors import InputError, StoreError
 from eigengraphs.io.file_graph import Notice, few
 from eigengraphs.io.find_files import SourceLike, find_files
-from eigengraphs.io.formats import Format, HowToRead
-from eigengraphs.io.one_stack import DirectedRule, VerticesRule
+from eigengraphs.io.formats import HowToRead
+from eigengraphs.io.one_stack import DirectedRule
 from eigengraphs.io.reading import Survey, Watch, survey
 from eigengraphs.io.tables_beside import LabelsLike, as_vertex_table
-from eigengraphs.io.text_files import Notation
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
-from eigengraphs.stack.mask import MissingRule
 from eigengraphs.store.file_access import Folder
 from eigengraphs.store.parquet_tables import arrow, read_table, to_bytes
 from eigengraphs.store.reader import Store
 from eigengraphs.store.store_json import STORE_JSON, Batch
-from eigengraphs.system.limits import Cap, MaxBytes
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["Stored", "convert_to_store"]
@@ -74,19 +71,11 @@ def convert_to_store(
     target: str | os.PathLike[str],
     *,
     append: bool = False,
-    format: Format = "auto",
-    key: str | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    vertices: VerticesRule = "auto",
     labels: LabelsLike | None = None,
-    directed: DirectedRule = "auto",
-    missing: MissingRule = "error",
     storage: StorageRule = "auto",
-    max_bytes: MaxBytes = None,
     command: str | None = None,
     watch: Watch | None = None,
+    **options: Any,
 ) -> Stored:
     """Put the graphs of files into a store, with few of them in memory at a time.
 
@@ -96,10 +85,8 @@ def convert_to_store(
 
     Parameters
     ----------
-    source, format, key, delimiter, decimal, thousands
+    source, labels
         As in :func:`eigengraphs.read`; the source may also be a store.
-    vertices, labels, directed, missing, max_bytes
-        As in :func:`eigengraphs.read`.
     target : str or path
         The store.
     append : bool
@@ -110,6 +97,8 @@ def convert_to_store(
         The command that continues, for messages.
     watch : callable, optional
         Called with the current step, how much is done, and the total.
+    **options
+        All other options of :func:`eigengraphs.read`: ``format``, ``key``, ``vertices`` and so on.
 
     Returns
     -------
@@ -127,17 +116,14 @@ def convert_to_store(
     >>> stored.n_new, stored.n_vertices
     (3, 6)
     """
-    notation = Notation(delimiter, decimal, thousands)
-    how = HowToRead(format, key, notation, Cap.of(max_bytes), vertices, directed, missing)
+    how = HowToRead(**options)
     say: Watch = watch or (lambda *_: None)
     text = os.fspath(source) if isinstance(source, str | os.PathLike) else "a list of files"
     command = command or shlex.join(
         ["eigengraphs", "convert", text, os.fspath(target), *["--append"] * append]
     )
-    options = {
-        "format": format, "key": key, **vars(notation), "vertices": vertices,
-        "directed": directed, "missing": missing, "storage": storage, "labels": _in_words(labels),
-    }  # fmt: skip
+    asked = asdict(how) | {"storage": storage, "labels": _in_words(labels)}
+    del asked["max_bytes"]
     folder = Folder(target)
     given: Any = source
     of_store = stores.is_store(source)
@@ -147,7 +133,7 @@ def convert_to_store(
     there = Store(folder, unfinished=True) if folder.exists(STORE_JSON) else None
     resume = there is not None and not there.layout.finished
     if there is not None:
-        layout, changed = there.layout, _changed(there, listing, options)
+        layout, changed = there.layout, _changed(there, listing, asked)
         if resume and changed:
             raise StoreError(f"{folder} is not finished, and cannot be finished by this: {changed}")
         if not resume and not changed and append == (len(layout.batches) > 1):
@@ -162,7 +148,7 @@ def convert_to_store(
         raise StoreError(f"there is no store at {folder} to add to; leave --append out")
 
     if of_store:
-        if labels is not None or key is not None:
+        if labels is not None or how.key is not None:
             raise InputError("a store is converted as it is: labels and key are for files")
         graphs: _OfStore | Survey = _OfStore(source, storage)
     else:
@@ -171,7 +157,7 @@ def convert_to_store(
             source, how, labels, for_store=True, storage=storage, known=known, watch=say
         )
     if there is not None and not resume:
-        _refuse_misfit(there, graphs, directed)
+        _refuse_misfit(there, graphs, how.directed)
     batches, total = 0 if there is None else len(there.layout.batches), len(graphs.names)
     name = f"sources/batch-{batches:06d}.parquet"
     if not resume:
@@ -182,8 +168,8 @@ def convert_to_store(
         target,
         mode="resume" if resume else "append" if append else "new",
         storage=graphs.storage,
-        directed=True if directed is True else None,
-        batch=Batch(text, 0, total=total, command=command, listing=name, options=options),
+        directed=True if how.directed is True else None,
+        batch=Batch(text, 0, total=total, command=command, listing=name, options=asked),
     )
     done = place = writer.done
     with writer:

@@ -1,4 +1,4 @@
-"""The mean of every edge, in the three forms that the models have.
+"""The mean of every edge, in the two forms that the models have.
 
 The sampling engine and the likelihood see the models only through `Means`: means at single pairs,
 in blocks of rows, summed over pairs, and bounded over groups of vertices. Nothing of size n x n is
@@ -22,7 +22,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.models.edge_laws import BERNOULLI, EdgeLaw
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 
-__all__ = ["BLOCK_ENTRIES", "Bins", "BlockMeans", "DenseMeans", "LowRankMeans", "Means"]
+__all__ = ["BLOCK_ENTRIES", "Bins", "BlockMeans", "LowRankMeans", "Means"]
 
 # Entries of one temporary block: 8 MB of floats, which stays near the processor's cache.
 BLOCK_ENTRIES = 2**20
@@ -145,16 +145,6 @@ class Means(ABC):
         return sums
 
 
-def octaves(sizes: Floats) -> Ints:
-    """Label positive numbers by powers of two, 0 for zeros; labels have no gaps."""
-    largest = sizes.max(initial=0.0)
-    if largest == 0:
-        return np.zeros(len(sizes), dtype=np.int64)
-    exponent = np.frexp(np.maximum(sizes, largest * 2.0**-_OCTAVES))[1]
-    exponent[sizes == 0] = exponent.min() - 1
-    return np.unique(exponent, return_inverse=True)[1].astype(np.int64)
-
-
 def hollowed(values: Floats, r0: int, r1: int, c0: int) -> Floats:
     """Set the pairs s = t of a block to zero, in place."""
     s = np.arange(max(r0, c0), r1)
@@ -163,9 +153,13 @@ def hollowed(values: Floats, r0: int, r1: int, c0: int) -> Floats:
 
 
 class BlockMeans(Means):
-    """One mean for each pair of blocks; one block is an Erdos-Renyi graph."""
+    """One mean for each pair of blocks; one block is an Erdos-Renyi graph.
 
-    def __init__(self, B: Floats, labels: Ints) -> None:
+    Where every vertex is a block, B is the matrix of an inhomogeneous Erdos-Renyi model.
+    """
+
+    def __init__(self, B: Floats, labels: Ints, name: str = "B") -> None:
+        self.name = name
         self.sizes = np.bincount(labels, minlength=len(B))
         self.labels = labels
         self.n_vertices = len(labels)
@@ -179,7 +173,7 @@ class BlockMeans(Means):
         """See `Means.at`."""
         values = self.B[self.labels[s], self.labels[t]]
         loops = np.flatnonzero(s == t)
-        values[loops] = self.loop_means[self.labels[s[loops]]]
+        values[loops] = np.clip(self.loop_means[self.labels[s[loops]]], 0.0, 1.0)
         return values
 
     def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
@@ -193,7 +187,15 @@ class BlockMeans(Means):
 
     def diagonal(self, lo: int, hi: int) -> Floats:
         """See `Means.diagonal`."""
-        return _loop_probabilities(self.loop_means, "B", self.sizes > 0)[None, self.labels]
+        loops = self.loop_means
+        bad = ((loops < -TOLERANCE) | (loops > 1 + TOLERANCE)) & (self.sizes > 0)
+        if bad.any():
+            s, name = int(np.argmax(bad)), self.name
+            raise InputError(
+                f"{name}[{s}, {s}] is {loops[s]:.6g}, outside [0, 1]; with loops=True the diagonal "
+                f"of {name} holds the probabilities of loops: correct it, or leave loops out"
+            )
+        return np.clip(loops, 0.0, 1.0)[None, self.labels]
 
     def bins(self, i: int) -> Bins:
         """See `Means.bins`."""
@@ -208,73 +210,11 @@ class BlockMeans(Means):
         return np.array([sums if directed else sums / 2])
 
 
-class DenseMeans(Means):
-    """The means are a matrix, as in the inhomogeneous Erdos-Renyi model."""
-
-    def __init__(self, P: Floats) -> None:
-        self.P = P
-        self.n_vertices = len(P)
-
-    def at(self, i: int | Ints, s: Ints, t: Ints) -> Floats:
-        """See `Means.at`."""
-        return np.clip(self.P[s, t], 0.0, 1.0)
-
-    def block(self, lo: int, hi: int, r0: int, r1: int, c0: int) -> Floats:
-        """See `Means.block`."""
-        return hollowed(self.P[None, r0:r1, c0:].copy(), r0, r1, c0)
-
-    def loops(self, lo: int, hi: int) -> Floats:
-        """See `Means.loops`."""
-        return np.diagonal(self.P)[None]
-
-    def diagonal(self, lo: int, hi: int) -> Floats:
-        """See `Means.diagonal`."""
-        return _loop_probabilities(np.diagonal(self.P), "P")[None]
-
-    def bins(self, i: int) -> Bins:
-        """See `Means.bins`."""
-        largest = np.zeros(self.n_vertices)
-        for _, _, r0, r1, _ in self.tiles(directed=True):
-            rows = self.block(0, 1, r0, r1, 0)[0]
-            np.maximum(largest, rows.max(axis=0), out=largest)
-            largest[r0:r1] = np.maximum(largest[r0:r1], rows.max(axis=1))
-        labels = octaves(largest)
-        bounds = np.zeros((int(labels.max()) + 1,) * 2)
-        bins = Bins(labels, bounds, exact=False)
-        for _, _, r0, r1, _ in self.tiles(directed=True):
-            rows = self.block(0, 1, r0, r1, 0)[0][:, bins.order]
-            np.maximum.at(bounds, labels[r0:r1], np.maximum.reduceat(rows, bins.starts, axis=1))
-        return bins
-
-    def total(self) -> Floats:
-        """See `Means.total`."""
-        return np.array([self.P.sum() - np.trace(self.P)])
-
-
-def _loop_probabilities(
-    loops: Floats, name: str, used: npt.NDArray[np.bool_] | bool = True
-) -> Floats:
-    bad = ((loops < -TOLERANCE) | (loops > 1 + TOLERANCE)) & used
-    if bad.any():
-        s = int(np.argmax(bad))
-        raise InputError(
-            f"{name}[{s}, {s}] is {loops[s]:.6g}, outside [0, 1]; with loops=True the diagonal of "
-            f"{name} holds the probabilities of loops: correct it, or leave loops out"
-        )
-    return np.clip(loops, 0.0, 1.0)
-
-
 # Up to this many vertices every pair is checked; above, see `LowRankMeans.check_pairs`.
 EXACT_VERTICES = 10_000
 
 # A mean this close to 0 or 1 is that number up to the rounding of the sum over k.
 _ROUNDING = 1e-13
-
-# With at most this many distinct rows of H, vertices are grouped by row and bounds are exact.
-_MAX_DISTINCT_ROWS = 64
-
-# Pairs to estimate a density from: its standard error is below 0.002 where it is 0.05.
-_DENSITY_PAIRS = 2**14
 
 
 @dataclass(eq=False)
@@ -344,18 +284,6 @@ class LowRankMeans(Means):
         total: Floats = self.Lam @ (self.H.sum(axis=0) ** 2 - (self.H**2).sum(axis=0))
         return total
 
-    def density(self) -> float:
-        """See `Means.density`; where means are clipped, from a sample of the pairs."""
-        n = self.n_vertices
-        if not self.clip or n < 2:
-            return super().density()
-        # A stream of its own: the caller's random numbers are for the graphs.
-        rng = np.random.default_rng(0)
-        i = rng.integers(0, self.n_distinct, _DENSITY_PAIRS)
-        s = rng.integers(0, n, _DENSITY_PAIRS)
-        t = (s + rng.integers(1, n, _DENSITY_PAIRS)) % n
-        return float(np.minimum(self.at(i, s, t), 1.0).mean())
-
     def n_out_of_range(self) -> int:
         """Count the unordered pairs s < t, over all graphs, whose mean breaks the limits."""
         tiles = self.tiles(directed=False)
@@ -368,29 +296,16 @@ class LowRankMeans(Means):
         """See `Means.bins`.
 
         By Cauchy-Schwarz |P_st| <= q_s q_t with q_s^2 = sum_k |lam_k| h_ks^2. Vertices whose
-        q lies between the same powers of two form a group, unless H has so few distinct rows
-        that its rows are the groups and every mean is known exactly.
+        q lies between the same powers of two form a group.
         """
-        if self._few_distinct_rows is not None:
-            return self._bins_by_row(i, *self._few_distinct_rows)
         q = self._sizes(i)
-        labels = octaves(q)
+        exponent = np.frexp(np.maximum(q, q.max() * 2.0**-_OCTAVES))[1]
+        exponent[q == 0] = exponent.min() - 1
+        labels = np.unique(exponent, return_inverse=True)[1].astype(np.int64)
         largest = np.zeros(int(labels.max()) + 1)
         np.maximum.at(largest, labels, q)
         bounds = np.minimum(np.outer(largest, largest) * (1 + 1e-9), self.law.upper)
         return Bins(labels, bounds, exact=False)
-
-    def _bins_by_row(self, i: int, rows: Floats, labels: Ints) -> Bins:
-        means = (rows * self.Lam[i]) @ rows.T
-        groups = Bins(labels, means, exact=True)
-        # A group of one vertex holds no pair, so its mean with itself is never used.
-        alone = np.flatnonzero(groups.sizes < 2)
-        means[alone, alone] = 0.0
-        # A pair of each two groups, to name it: the first vertices, or the first two of one group.
-        s = groups.starts
-        t = np.minimum(s + np.eye(len(s), dtype=np.int64), len(labels) - 1)
-        self._valid(means, i, groups.order[s][:, None], groups.order[t])
-        return groups
 
     def check_pairs(self) -> None:
         """Raise if a pair has no valid mean.
@@ -427,16 +342,6 @@ class LowRankMeans(Means):
         active = self.Lam[i] != 0
         one_sign = (self.H[:, active] >= 0).all(axis=0) | (self.H[:, active] <= 0).all(axis=0)
         return bool((self.Lam[i] >= 0).all() and one_sign.all())
-
-    @cached_property
-    def _few_distinct_rows(self) -> tuple[Floats, Ints] | None:
-        """Rows of H and which of them each vertex has, if there are only a few."""
-        # A sample of rows settles most cases without sorting all of them.
-        sample = self.H[:: max(1, self.n_vertices // (4 * _MAX_DISTINCT_ROWS))]
-        if len(np.unique(sample, axis=0)) > _MAX_DISTINCT_ROWS:
-            return None
-        rows, labels = np.unique(self.H, axis=0, return_inverse=True)
-        return (rows, labels.reshape(-1)) if len(rows) <= _MAX_DISTINCT_ROWS else None
 
     def _outside(self, values: Floats) -> npt.NDArray[np.bool_]:
         return (values < self.law.lower - TOLERANCE) | (values > self.law.upper + TOLERANCE)

@@ -119,7 +119,6 @@ class MultipleRandomEigenGraphs(GraphModel):
     _edge_law: EdgeLaw
     _vectors: RandomVectors | None
     _parameter = "loadings"
-    _no_redraw = "loadings are drawn for each graph in any case"
 
     def __init__(
         self,
@@ -309,28 +308,10 @@ class MultipleRandomEigenGraphs(GraphModel):
         self._loadings_at(loadings, "edge_probabilities")
         return self._edge_law.presence(self.expected_adjacency(loadings))
 
-    def count_clipped(self, loadings: Any = None) -> int:
-        """Count the pairs s < t, over all graphs, whose mean lies outside the law's limits.
-
-        Parameters
-        ----------
-        loadings : array_like, shape (k, n_components) or (n_components,), optional
-            By default those of the model.
-
-        Examples
-        --------
-        >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.count_clipped([[0.5], [3.0]])
-        1
-        """
-        given = self._loadings_at(loadings, "count_clipped")
-        return self._means_at(given).n_out_of_range()
-
     @property
     def n_clipped(self) -> int:
         """Number of pairs s < t, over all graphs, whose mean ``clip=True`` changes."""
-        return self.count_clipped()
+        return self._means_at(self._fixed("n_clipped")).n_out_of_range()
 
     @property
     def clipped_share(self) -> float:
@@ -472,9 +453,9 @@ class MultipleRandomEigenGraphs(GraphModel):
             )
         return self.n_graphs
 
-    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
-        if self._vectors is None or redraw:
-            groups, _ = super()._draw_means(m, rng, redraw)
-            return groups, Latent(loadings=np.broadcast_to(self.loadings, (m, self.n_components)))
+    def _draw_means(self, m: int, rng: np.random.Generator) -> Drawn:
+        if self._vectors is None:
+            Lam = np.broadcast_to(self.loadings, (m, self.n_components))
+            return self._means(), Latent(loadings=Lam)
         Lam, which = self._vectors.draw(rng, m)
-        return [(self._means_at(Lam, checked=False), m)], Latent(loadings=Lam, labels=which)
+        return self._means_at(Lam, checked=False), Latent(loadings=Lam, labels=which)

@@ -18,7 +18,7 @@ from scipy import linalg
 from eigengraphs.errors import ConversionError, InputError
 from eigengraphs.models import validation as read
 from eigengraphs.models.edge_laws import BERNOULLI, EdgeLaw
-from eigengraphs.models.edge_means import BlockMeans, DenseMeans, LowRankMeans, Means
+from eigengraphs.models.edge_means import BlockMeans, LowRankMeans, Means
 from eigengraphs.models.likelihood import log_likelihoods
 from eigengraphs.models.loading_laws import RandomVectors
 from eigengraphs.models.sampling import sample_stack
@@ -51,11 +51,10 @@ class Latent:
     loadings : ndarray, shape (n_graphs, n_components), or None
         Loadings of each graph of a multiple random eigen graph model.
     labels : ndarray or None
-        Block of each vertex, (n_vertices,), or (n_graphs, n_vertices) if drawn for each
-        graph; for loadings drawn from point masses, the mass of each graph, (n_graphs,).
+        Block of each vertex, (n_vertices,); for loadings drawn from point masses, the mass of
+        each graph, (n_graphs,).
     positions : ndarray or None
-        Positions of the vertices of a random dot product graph, (n_vertices, n_components), or
-        (n_graphs, n_vertices, n_components) if drawn for each graph.
+        Positions of the vertices of a random dot product graph, (n_vertices, n_components).
 
     Examples
     --------
@@ -73,8 +72,8 @@ class Latent:
     __repr__ = short_repr
 
 
-#: Means and the number of graphs to draw from each, and what they were made of.
-Drawn: TypeAlias = tuple[list[tuple[Means, int]], Latent]
+#: Means to draw graphs from, and what they were made of.
+Drawn: TypeAlias = tuple[Means, Latent]
 
 
 class GraphModel(Fixed, ABC):
@@ -106,7 +105,6 @@ class GraphModel(Fixed, ABC):
         loops: bool = ...,
         directed: bool = ...,
         return_latent: Literal[False] = ...,
-        redraw: bool = ...,
     ) -> GraphStack: ...
 
     @overload
@@ -118,7 +116,6 @@ class GraphModel(Fixed, ABC):
         loops: bool = ...,
         directed: bool = ...,
         return_latent: Literal[True],
-        redraw: bool = ...,
     ) -> tuple[GraphStack, Latent]: ...
 
     def sample(
@@ -129,7 +126,6 @@ class GraphModel(Fixed, ABC):
         loops: bool = False,
         directed: bool = False,
         return_latent: bool = False,
-        redraw: bool = False,
     ) -> GraphStack | tuple[GraphStack, Latent]:
         """Draw graphs from the model.
 
@@ -148,10 +144,8 @@ class GraphModel(Fixed, ABC):
         directed : bool
             Draw A_st and A_ts independently of each other.
         return_latent : bool
-            Return the loadings, labels or positions too.
-        redraw : bool
-            Draw new labels or positions for each graph. By default all graphs share
-            one draw, because the vertices are the same in all of them.
+            Return the loadings, labels or positions too. Labels and positions are drawn once,
+            because the vertices are the same in all graphs.
 
         Returns
         -------
@@ -167,8 +161,8 @@ class GraphModel(Fixed, ABC):
         if not directed:
             self._require_symmetric("sample")
         rng = generator(random_state)
-        groups, latent = self._draw_means(m, rng, redraw)
-        stack = sample_stack(groups, self._edge_law, rng, loops=loops, directed=directed)
+        means, latent = self._draw_means(m, rng)
+        stack = sample_stack(means, m, self._edge_law, rng, loops=loops, directed=directed)
         return (stack, latent) if return_latent else stack
 
     def log_likelihood(self, graphs: Any, *, loops: bool = False, directed: bool = False) -> Floats:
@@ -319,7 +313,6 @@ class GraphModel(Fixed, ABC):
     _symmetric: bool = True
     _matrix: ClassVar[str] = ""  # the parameter that is a matrix, which may be asymmetric
     _parameter: ClassVar[str] = ""  # the parameter that may be drawn when sampling
-    _no_redraw: ClassVar[str]  # why there is nothing to draw again, if it is not drawn
 
     @property
     def _draws(self) -> bool:
@@ -330,12 +323,10 @@ class GraphModel(Fixed, ABC):
     def _means(self) -> Means:
         """Return the means, if nothing is drawn."""
 
-    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:  # noqa: ARG002
+    def _draw_means(self, m: int, rng: np.random.Generator) -> Drawn:  # noqa: ARG002
         """Return the means to sample m graphs from, drawing what is random."""
-        if redraw:
-            raise InputError(f"redraw=True, but {self._no_redraw}; leave redraw out")
         drawn_from = {self._parameter: self._fixed("sample")} if self._parameter else {}
-        return [(self._means(), m)], Latent(**drawn_from)
+        return self._means(), Latent(**drawn_from)
 
     def _sample_size(self, n_graphs: int | None) -> int:
         return 1 if n_graphs is None else read.whole_number(n_graphs, "n_graphs")
@@ -438,7 +429,6 @@ class ErdosRenyi(GraphModel):
     """
 
     p: float
-    _no_redraw = "an Erdos-Renyi graph has no labels or positions to draw"
 
     def __init__(self, n_vertices: int, p: float) -> None:
         value = read.probability(np.array(read.number(p, "p")), "p")
@@ -479,7 +469,6 @@ class InhomogeneousErdosRenyi(GraphModel):
 
     P: Floats
     _matrix = "P"
-    _no_redraw = "the edge probabilities are fixed"
 
     def __init__(self, P: Any) -> None:
         matrix = read.square_matrix(P, "P", "n_vertices")
@@ -488,12 +477,13 @@ class InhomogeneousErdosRenyi(GraphModel):
 
     def __repr__(self) -> str:
         n = self.n_vertices
-        mean = float(DenseMeans(self.P).total()[0]) / max(1, n * (n - 1))
+        mean = float(self.P.sum() - np.trace(self.P)) / max(1, n * (n - 1))
         asymmetric = "" if self._symmetric else ", asymmetric"
         return f"InhomogeneousErdosRenyi(n_vertices={n}, mean probability {mean:.3g}{asymmetric})"
 
     def _means(self) -> Means:
-        return DenseMeans(self.P)
+        # Every vertex is a block.
+        return BlockMeans(self.P, np.arange(self.n_vertices), "P")
 
 
 class StochasticBlockModel(GraphModel):
@@ -528,7 +518,6 @@ class StochasticBlockModel(GraphModel):
     labels: Ints | None
     prior: Floats | None
     _matrix, _parameter = "B", "labels"
-    _no_redraw = "the labels are fixed"
 
     def __init__(
         self, B: Any, labels: Any = None, *, prior: Any = None, n_vertices: int | None = None
@@ -584,13 +573,11 @@ class StochasticBlockModel(GraphModel):
         lam, V = linalg.eigh(roots[:, None] * self.B[np.ix_(used, used)] * roots)
         return (V / roots[:, None])[z], lam
 
-    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
+    def _draw_means(self, m: int, rng: np.random.Generator) -> Drawn:
         if not self._draws:
-            return super()._draw_means(m, rng, redraw)
-        copies = m if redraw else 1
-        labels = rng.choice(self.n_blocks, size=(copies, self.n_vertices), p=self.prior)
-        groups: list[tuple[Means, int]] = [(BlockMeans(self.B, z), m // copies) for z in labels]
-        return groups, Latent(labels=labels if redraw else labels[0])
+            return super()._draw_means(m, rng)
+        labels = rng.choice(self.n_blocks, size=self.n_vertices, p=self.prior)
+        return BlockMeans(self.B, labels), Latent(labels=labels)
 
 
 class RandomDotProductGraph(GraphModel):
@@ -631,7 +618,6 @@ class RandomDotProductGraph(GraphModel):
     distribution: Any
     _vectors: RandomVectors | None
     _parameter = "positions"
-    _no_redraw = "the positions are fixed"
 
     def __init__(
         self, positions: Any = None, *, distribution: Any = None, n_vertices: int | None = None
@@ -677,20 +663,11 @@ class RandomDotProductGraph(GraphModel):
         rows, labels = distinct_rows(self._fixed("to_sbm"))
         return rows @ rows.T, labels
 
-    def _draw_means(self, m: int, rng: np.random.Generator, redraw: bool) -> Drawn:
+    def _draw_means(self, m: int, rng: np.random.Generator) -> Drawn:
         if self._vectors is None:
-            return super()._draw_means(m, rng, redraw)
-        n, copies = self.n_vertices, m if redraw else 1
-        drawn, which = self._vectors.draw(rng, copies * n)
-        X = drawn.reshape(copies, n, -1)
-        labels: Ints | None = None if which is None else which.reshape(copies, n)
-        groups: list[tuple[Means, int]] = [
-            (_inner_products(x, f"graphs[{i}]" if redraw else "", checked=False), m // copies)
-            for i, x in enumerate(X)
-        ]
-        if redraw:
-            return groups, Latent(positions=X, labels=labels)
-        return groups, Latent(positions=X[0], labels=None if labels is None else labels[0])
+            return super()._draw_means(m, rng)
+        X, labels = self._vectors.draw(rng, self.n_vertices)
+        return _inner_products(X, checked=False), Latent(positions=X, labels=labels)
 
 
 def _number_of_vertices(given: int | None, found: int | None, what: str, unit: str = "") -> int:
@@ -702,11 +679,11 @@ def _number_of_vertices(given: int | None, found: int | None, what: str, unit: s
     return read.whole_number(given if found is None else found, "n_vertices")
 
 
-def _inner_products(X: Floats, name: str = "", *, checked: bool = True) -> LowRankMeans:
+def _inner_products(X: Floats, *, checked: bool = True) -> LowRankMeans:
     """Return the means X X^T; of positions that were drawn now if they are not ``checked``."""
     what = "scale the positions down or move them" if checked else "narrow the distribution"
     remedy = f"inner products of positions must be probabilities: {what}"
-    return LowRankMeans(X, np.ones((1, X.shape[1])), remedy, name, checked=checked)
+    return LowRankMeans(X, np.ones((1, X.shape[1])), remedy, checked=checked)
 
 
 def distinct_rows(X: Floats) -> tuple[Floats, Ints]:

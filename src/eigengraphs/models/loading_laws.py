@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import reprlib
 from collections.abc import Sequence
 from typing import Any
@@ -164,21 +163,9 @@ def _rvs(part: Any, rng: np.random.Generator, size: int) -> Floats:
 
 
 def _require_function(value: Any, name: str) -> None:
-    """Refuse what is certain to fail when it is called with a Generator and a size."""
+    """Refuse a class, and what cannot be called."""
     if isinstance(value, type):
         raise InputError(f"{name} is the class {value.__name__}, expected {_EXPECTED}")
     if not callable(value):
         kind = type(value).__name__
         raise InputError(f"{name} is an object of type {kind}, expected {_EXPECTED}")
-    try:
-        signature = inspect.signature(value)
-    except (TypeError, ValueError):
-        return  # some compiled functions do not tell
-    try:
-        signature.bind(None, None)
-    except TypeError:
-        label = getattr(value, "__name__", type(value).__name__)
-        raise InputError(
-            f"{name} is the function {label}{signature}, which cannot be called with a Generator "
-            f"and a size; expected {_EXPECTED}"
-        ) from None

@@ -17,7 +17,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -48,42 +48,36 @@ _Places: TypeAlias = npt.NDArray[Any]
 
 
 def sample_stack(
-    groups: Sequence[tuple[Means, int]], law: EdgeLaw, rng: np.random.Generator, *, loops: bool,
-    directed: bool,
-) -> GraphStack:  # fmt: skip
-    """Draw graphs and return them as one stack.
+    means: Means, m: int, law: EdgeLaw, rng: np.random.Generator, *, loops: bool, directed: bool
+) -> GraphStack:
+    """Draw m graphs and return them as one stack.
 
     Parameters
     ----------
-    groups : sequence of (Means, int)
-        Means and the number of graphs to draw from them, in order. Means with ``n_distinct``
-        above 1 give one graph each.
+    means : Means
+        With ``n_distinct`` above 1, as many as graphs.
+    m : int
     law : EdgeLaw
     loops, directed : bool
     rng : numpy.random.Generator
     """
-    n = groups[0][0].n_vertices
-    m = sum(count for _, count in groups)
-    density = [means.density() for means, _ in groups]
+    n, density = means.n_vertices, means.density()
     all_pairs = not isinstance(law, EventLaw)
-    as_array = all_pairs or np.mean(density) > _DENSE_DENSITY or m * n * n <= _DENSE_ENTRIES
+    as_array = all_pairs or density > _DENSE_DENSITY or m * n * n <= _DENSE_ENTRIES
     sink = _DenseSink(m, n) if as_array else _SparseSink(m, n)
     draw = _Draw(law, directed, rng, sink)
-    first = 0
-    for (means, count), share in zip(groups, density, strict=True):
-        if all_pairs or n <= _SMALL_GRAPH or share > _EVENT_DENSITY:
-            draw.every_pair(means, count, first)
+    if all_pairs or n <= _SMALL_GRAPH or density > _EVENT_DENSITY:
+        draw.every_pair(means, m)
+    else:
+        if not means.checked and means.n_distinct * n * n <= _CHECKED_ENTRIES:
+            means.check_pairs()
+        if means.n_distinct == 1:
+            draw.events(means, 0, range(m))
         else:
-            if not means.checked and means.n_distinct * n * n <= _CHECKED_ENTRIES:
-                means.check_pairs()
-            if means.n_distinct == 1:
-                draw.events(means, 0, count, first)
-            else:
-                for i in range(count):
-                    draw.events(means, i, 1, first + i)
-        if loops:
-            draw.loops(means, count, first)
-        first += count
+            for i in range(m):
+                draw.events(means, i, range(i, i + 1))
+    if loops:
+        draw.loops(means, m)
     return sink.stack(law, directed)
 
 
@@ -96,25 +90,25 @@ class _Draw:
     rng: np.random.Generator
     sink: _DenseSink | _SparseSink
 
-    def every_pair(self, means: Means, count: int, first: int) -> None:
-        """Draw ``count`` graphs, number ``first`` and on, pair by pair."""
+    def every_pair(self, means: Means, m: int) -> None:
+        """Draw m graphs, pair by pair."""
         for lo, hi, r0, r1, c0 in means.tiles(self.directed):
             mean = means.block(lo, hi, r0, r1, c0)
             s, t = np.ogrid[r0:r1, c0 : means.n_vertices]
             allowed = s != t if self.directed else s < t
-            for start, stop in _steps(count, mean[0].size) if means.n_distinct == 1 else [(lo, hi)]:
+            for start, stop in _steps(m, mean[0].size) if means.n_distinct == 1 else [(lo, hi)]:
                 values = self.law.draw(self.rng, mean, (stop - start, *mean.shape[1:])) * allowed
-                self.sink.add_tile(first + start, r0, c0, values)
+                self.sink.add_tile(start, r0, c0, values)
 
-    def loops(self, means: Means, count: int, first: int) -> None:
-        """Draw the loops of ``count`` graphs."""
+    def loops(self, means: Means, m: int) -> None:
+        """Draw the loops of m graphs."""
         n = means.n_vertices
-        for lo, hi in _steps(count, n):
+        for lo, hi in _steps(m, n):
             mean = means.diagonal(0, 1) if means.n_distinct == 1 else means.diagonal(lo, hi)
-            self.sink.add_loops(first + lo, self.law.draw(self.rng, mean, (hi - lo, n)))
+            self.sink.add_loops(lo, self.law.draw(self.rng, mean, (hi - lo, n)))
 
-    def events(self, means: Means, i: int, count: int, first: int) -> None:
-        """Draw ``count`` graphs from the means of graph i, at the cost of their events."""
+    def events(self, means: Means, i: int, graphs: range) -> None:
+        """Draw some graphs from the means of graph i, at the cost of their events."""
         assert isinstance(self.law, EventLaw)
         bins = means.bins(i)
         possible = bins.bounds > 0
@@ -128,19 +122,19 @@ class _Draw:
             keep = s != t if self.directed else ~same | (s < t)
             s, t = s[keep], t[keep]
             mean = means.at(i, s, t)
-            for lo, hi in _steps(count, len(s)):
+            for lo, hi in _steps(len(graphs), len(s)):
                 values = self.law.draw(self.rng, mean, (hi - lo, len(s)))
                 graph, e = np.nonzero(values)
-                self.sink.add_edges(first + lo + graph, s[e], t[e], values[graph, e])
+                self.sink.add_edges(graphs[lo] + graph, s[e], t[e], values[graph, e])
         # Between the others, events are drawn at rate[j] a pair, and thinned. Within one group both
         # orders of a pair are drawn, so each gets half of the rate.
         a, b, rate = a[~heavy], b[~heavy], rate[~heavy]
         share = np.where((a == b) & (not self.directed), 0.5, 1.0)
-        expected = rate * share * bins.sizes[a] * bins.sizes[b]
-        for lo, hi in _steps(count, max(int(expected.sum()), len(a))):
-            events = self.rng.poisson(expected, (hi - lo, len(a)))
-            kind = np.repeat(np.tile(np.arange(len(a)), hi - lo), events.ravel())
-            graph = np.repeat(np.arange(first + lo, first + hi), events.sum(axis=1))
+        ends = np.cumsum(rate * share * bins.sizes[a] * bins.sizes[b])
+        for lo, hi in _steps(len(graphs), int(ends[-1])) if len(ends) else ():
+            # All pairs of groups are one process: an event is one of theirs by its share.
+            graph = np.repeat(graphs[lo:hi], self.rng.poisson(ends[-1], hi - lo))
+            kind = np.searchsorted(ends[:-1], self.rng.random(len(graph)) * ends[-1], side="right")
             s = bins.order[bins.starts[a][kind] + self.rng.integers(0, bins.sizes[a][kind])]
             t = bins.order[bins.starts[b][kind] + self.rng.integers(0, bins.sizes[b][kind])]
             keep = s != t
@@ -209,6 +203,7 @@ class _SparseSink:
         self.index: type[np.int32 | np.int64] = np.int32 if m * n < 2**31 else np.int64
         self.pairs: list[tuple[_Places, _Places, Floats]] = []  # row, column, weight
         self.diagonals: list[tuple[_Places, _Places, Floats]] = []
+        self.add_tile(0, 0, 0, np.zeros((1, 1, 1)))  # there may be no edges
 
     def add_tile(self, first: int, r0: int, c0: int, values: Floats) -> None:
         graph, s, t = np.nonzero(values)

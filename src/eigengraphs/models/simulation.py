@@ -14,6 +14,7 @@ drawn from.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.models.recipes import DESIGNS, Design, read_design
-from eigengraphs.models.validation import TOLERANCE, Floats, Ints
+from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import seed_sequence
 from eigengraphs.system.tables import short_repr
@@ -97,10 +98,14 @@ def simulate_blocks(
     A = np.empty((max(stop - start, 0), n * n))
     values = np.zeros(len(pairs.s) + 1)  # the last stays 0, for the diagonal
     for row, (rng, k) in enumerate(_streams(design, start, stop, seed)):
-        lam, law = _loadings(design, k, rng), design.classes[k].model._edge_law
+        model: Any = design.classes[k].model
+        lam, law = _loadings(design, k, rng), model._edge_law
         mean = pairs.means[k] if lam is None else lam @ pairs.means[k]
         if mean.min(initial=law.lower) < law.lower or mean.max(initial=law.lower) > law.upper:
-            _refuse_outside(design, start + row, k, mean)
+            if lam is not None:
+                with _of_graph(design, start + row, k):  # the model refuses it, or clips
+                    means = model._means_at(lam, checked=False)
+                    _ = means.block(0, 1, 0, n, 0), design.loops and means.diagonal(0, 1)
             mean = np.clip(mean, law.lower, law.upper)
         values[:-1] = law.draw(rng, mean, mean.shape)
         # A gather into one graph at a time stays in the cache; a scatter into all takes as long
@@ -172,12 +177,8 @@ def _loadings(design: Design, k: int, rng: np.random.Generator) -> Floats | None
 def _large(design: Design, start: int, stop: int, seed: int | np.random.SeedSequence) -> GraphStack:
     graphs: list[Any] = []
     for rng, k in _streams(design, start, stop, seed):
-        kind = design.classes[k]
-        try:
-            one = kind.model.sample(1, rng, loops=design.loops)
-        except InputError as error:
-            name = f"g{start + len(graphs):06d}"
-            raise InputError(f"{design.where}, {name}, class {kind.name!r}: {error}") from None
+        with _of_graph(design, start + len(graphs), k):
+            one = design.classes[k].model.sample(1, rng, loops=design.loops)
         dense = not one.is_sparse and np.count_nonzero(one.dense) >= _DENSE * one.dense.size
         graphs.append(one.dense[0] if dense else one.to_sparse().flat)
     names = _names(start, stop)
@@ -187,18 +188,11 @@ def _large(design: Design, start: int, stop: int, seed: int | np.random.SeedSequ
     return GraphStack.from_flat(flat, len(graphs), graph_names=names)
 
 
-def _refuse_outside(design: Design, i: int, k: int, mean: Floats) -> None:
-    """Raise at a mean that the law cannot have; rounding is no reason, nor where means are cut."""
-    kind = design.classes[k]
-    law = kind.model._edge_law
-    outside = (mean < law.lower - TOLERANCE) | (mean > law.upper + TOLERANCE)
-    if getattr(kind.model, "clip", False) or not outside.any():
-        return
-    e = int(np.argmax(outside))
-    limits = "[0, 1]" if law.upper == 1.0 else "[0, inf)"
-    raise InputError(
-        f"{design.where}, g{i:06d}, class {kind.name!r}: the mean of the edge "
-        f"({design.pairs.s[e]}, {design.pairs.t[e]}) is {mean[e]:.6g}, expected {limits} for the "
-        f"law {law.name!r}; scale the loadings or probabilities, or set clip = true in a model of "
-        "loadings"
-    )
+@contextmanager
+def _of_graph(design: Design, i: int, k: int) -> Iterator[None]:
+    """Put graph i, of class k, in front of errors."""
+    try:
+        yield
+    except InputError as error:
+        name = f"{design.where}, g{i:06d}, class {design.classes[k].name!r}"
+        raise InputError(f"{name}: {error}") from None

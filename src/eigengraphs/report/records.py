@@ -19,7 +19,7 @@ from eigengraphs.system.tables import short_repr
 __all__ = [
     "Cell", "Column", "Component", "Edge", "Finding", "GraphQuality", "HeatMap", "Intervals",
     "Level", "MethodScore", "Prediction", "PredictionKind", "Problem", "TimeLine", "Verdict",
-    "WorstGraph", "as_record", "from_json", "gravest_first", "json_pieces", "json_ready",
+    "WorstGraph", "from_json", "gravest_first", "json_pieces", "json_ready",
 ]  # fmt: skip
 
 Level: TypeAlias = Literal["refused", "warning", "notice", "repaired"]  # the gravest first
@@ -55,7 +55,9 @@ class Problem:
     name: str = ""
 
     def __post_init__(self) -> None:
-        _require("level of a problem", self.level, Level)
+        if self.level not in get_args(Level):
+            levels = ", ".join(map(repr, get_args(Level)))
+            raise InputError(f"the level of a problem must be one of {levels}, got {self.level!r}")
 
 
 def gravest_first(problems: Iterable[Problem]) -> list[Problem]:
@@ -92,8 +94,8 @@ class GraphQuality:
     Examples
     --------
     >>> from eigengraphs.report import GraphQuality
-    >>> GraphQuality("sub-01", verdict="notice", messages="has 2 isolated vertices").messages
-    ('has 2 isolated vertices',)
+    >>> GraphQuality("sub-01", verdict="notice", messages=("has 2 isolated vertices",)).verdict
+    'notice'
     """
 
     id: str
@@ -104,12 +106,6 @@ class GraphQuality:
     isolated: int | None = None
     correlation: float | None = None
     messages: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        _require("verdict on a graph", self.verdict, Verdict)
-        given: Any = self.messages
-        said = [given] if isinstance(given, str) else given
-        object.__setattr__(self, "messages", tuple(str(text) for text in said if text))
 
 
 @dataclass(frozen=True)
@@ -133,8 +129,8 @@ class MethodScore:
     Examples
     --------
     >>> from eigengraphs.report import MethodScore
-    >>> MethodScore("joint embedding", 0.9, folds=[0.8, 1.0]).folds
-    (0.8, 1.0)
+    >>> MethodScore("joint embedding", 0.9, folds=(0.8, 1.0))
+    MethodScore(name='joint embedding', score=0.9, se=None, n_parameters=None, folds=(0.8, 1.0))
     """
 
     name: str
@@ -144,9 +140,6 @@ class MethodScore:
     folds: tuple[float, ...] = ()
 
     __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "folds", tuple(map(float, self.folds)))
 
 
 @dataclass(frozen=True)
@@ -175,8 +168,8 @@ class Prediction:
     Examples
     --------
     >>> from eigengraphs.report import MethodScore, Prediction
-    >>> scores = [MethodScore("joint embedding", 0.9), MethodScore("PCA", 0.8)]
-    >>> prediction = Prediction("genotype", scores, chance=0.25, classes=["B6", "BTBR"])
+    >>> scores = (MethodScore("joint embedding", 0.9), MethodScore("PCA", 0.8))
+    >>> prediction = Prediction("genotype", scores, chance=0.25, classes=("B6", "BTBR"))
     >>> prediction.measure, len(prediction.methods)
     ('accuracy', 2)
     """
@@ -191,13 +184,6 @@ class Prediction:
     chance_folds: tuple[float, ...] = ()
 
     __repr__ = short_repr
-
-    def __post_init__(self) -> None:
-        _require("kind of a prediction", self.kind, PredictionKind)
-        methods = tuple(as_record(MethodScore, method) for method in self.methods)
-        object.__setattr__(self, "methods", methods)
-        object.__setattr__(self, "classes", tuple(map(str, self.classes)))
-        object.__setattr__(self, "chance_folds", tuple(map(float, self.chance_folds)))
 
     @property
     def measure(self) -> str:
@@ -433,31 +419,6 @@ class Finding:
 def _finite(value: Any) -> Any:
     """Return None for a number that is not finite, else the value."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def as_record(kind: type[T], given: Any) -> T:
-    """Return ``given`` if it is of that kind, or make one from a mapping.
-
-    Raises
-    ------
-    InputError
-        For anything else, and for keys that are unknown or absent.
-    """
-    if isinstance(given, kind):
-        return given
-    known = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    try:
-        return kind(**given)
-    except TypeError as error:
-        raise InputError(
-            f"a {kind.__name__} cannot be made from {_shown(given)} ({error}); pass one, or a "
-            f"mapping with its fields: {', '.join(known)}"
-        ) from None
-
-
-def _require(what: str, value: str, kind: Any) -> None:
-    if value not in get_args(kind):
-        raise InputError(f"the {what} must be one of {get_args(kind)}, got {value!r}")
 
 
 def json_pieces(value: Any) -> Iterator[str]:

@@ -50,6 +50,8 @@ _STEPS = {
     "signed_rank": "weights were replaced by their signed ranks within each graph (signed_rank)",
     "fisher_z": "correlations were replaced by Fisher's z (fisher_z)",
     "unit_norm": "each graph was scaled to unit norm (unit_norm)",
+    "laplacian": "each weight was divided by the square roots of the degrees of its two vertices, "
+    "each plus a quarter of the mean degree (laplacian)",
     "drop_loops": "self-loops were removed (drop_loops)",
 }
 _DIAGONALS = {

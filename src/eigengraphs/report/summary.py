@@ -30,7 +30,6 @@ from eigengraphs.report.records import (
     Problem,
     TimeLine,
     WorstGraph,
-    as_record,
     from_json,
     gravest_first,
     json_pieces,
@@ -225,9 +224,9 @@ def summarize(
     label: str | None = None,
     coordinates: ArrayLike | None = None,
     vertex_columns: Mapping[str, Sequence[Any]] | None = None,
-    quality: Iterable[GraphQuality | Mapping[str, Any]] = (),
-    problems: Iterable[Problem | Mapping[str, Any]] = (),
-    prediction: Prediction | Mapping[str, Any] | None = None,
+    quality: Iterable[GraphQuality] = (),
+    problems: Iterable[Problem] = (),
+    prediction: Prediction | None = None,
     choice: Any = None,
     ordered: bool | str = False,
     methods: str = "",
@@ -253,12 +252,12 @@ def summarize(
     vertex_columns
         As ``columns``, for the vertices.
     quality
-        A :class:`~eigengraphs.report.records.GraphQuality` (or a mapping with its fields) for each
-        graph of the input, refused ones too. Made from the graphs if there is none.
+        A :class:`~eigengraphs.report.records.GraphQuality` for each graph of the input, refused
+        ones too. Made from the graphs if there is none.
     problems
-        Each a :class:`~eigengraphs.report.Problem` or a mapping. Those of the fit are added.
+        Each a :class:`~eigengraphs.report.Problem`. Those of the fit are added.
     prediction
-        A :class:`~eigengraphs.report.records.Prediction` or a mapping.
+        A :class:`~eigengraphs.report.records.Prediction`.
     choice
         The :class:`~eigengraphs.DimensionChoice` behind the number of components; by default that
         of a fit with ``n_components="auto"``.
@@ -313,20 +312,16 @@ def summarize(
         raise InputError(f"label {label!r} is not among the columns, {known}")
     components = _describe_components(embedding, loops=not fit.treatment.hollow)
     fits = graph_fits(fit, stack)
-    rows: Sequence[GraphQuality] = (
-        quality if isinstance(quality, QualityTable)
-        else tuple(as_record(GraphQuality, row) for row in quality)
-    )  # fmt: skip
+    rows: Sequence[GraphQuality] = quality if isinstance(quality, QualityTable) else tuple(quality)
     if not rows:
         mirror = mirror_images(graphs.vertex_names, names, vertex_columns or {})
         groups = {column.name: [column.text(i) or None for i in range(m)]
                   for column in own if column.kind == "category"}  # fmt: skip
         rows = describe_graphs(graphs, mirror=mirror, columns=groups)
-    found = [as_record(Problem, problem) for problem in problems]
+    found = list(problems)
     if isinstance(rows, QualityTable):  # whoever made it may have named its problems, too
         found += [one for one in (*rows.problems, *rows.explained) if one not in found]
     found += fit_problems(embedding, components)
-    guess = None if prediction is None else as_record(Prediction, prediction)
     if choice is None:
         choice = getattr(embedding, "dimension_choice_", None)
     right = getattr(embedding, "latent_positions_right_", None)
@@ -354,9 +349,9 @@ def summarize(
         explained_by_graph=fits.explained,
         residual_with_mean=fits.residual_with_mean,
         worst=worst_graphs(fit, stack, fits),
-        prediction=guess,
+        prediction=prediction,
         timeline=time_line(ordered, columns or {}, stack.graph_names),
-        methods=methods or methods_text(embedding, m, choice=choice, prediction=guess),
+        methods=methods or methods_text(embedding, m, choice=choice, prediction=prediction),
         provenance=_provenance(embedding, provenance),
     )
 

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from functools import cached_property, wraps
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -30,7 +31,7 @@ from eigengraphs.stack.stack import GraphStack
 from eigengraphs.system.parallel import PairedSum, add_up, in_order, order_is_fixed, thread_count
 
 __all__ = [
-    "JOURNAL", "Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "joined",
+    "JOURNAL", "Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "forwarded", "joined",
     "joined_masks",
 ]  # fmt: skip
 
@@ -374,7 +375,7 @@ def _later(method: Any) -> Any:
 
 # Each of these treats every graph on its own.
 for _name in ("symmetrize", "binarize", "log1p", "signed_log1p", "fisher_z", "rank", "signed_rank",
-              "unit_norm", "drop_loops"):  # fmt: skip
+              "unit_norm", "laplacian", "drop_loops"):  # fmt: skip
     setattr(BlockedStack, _name, _later(getattr(GraphStack, _name)))
 
 
@@ -421,6 +422,12 @@ def block_bytes(memory: int) -> int:
     return max(1, min(_MOST, memory // 32))
 
 
+def forwarded(name: str, doc: str | None = None) -> Any:
+    """Return a property that is an attribute of an attribute, such as ``_store.folder.path``."""
+    doc = doc or getattr(BlockedStack, name.rpartition(".")[2]).__doc__
+    return property(attrgetter(name), doc=doc)
+
+
 class LazyStack(BlockedStack):
     """The graphs of another stack in blocks after one step, taken when they are read.
 
@@ -434,6 +441,10 @@ class LazyStack(BlockedStack):
     _base: BlockedStack
     _step: str
     _arguments: tuple[Any, ...]
+
+    memory = forwarded("_base.memory")
+    has_missing = forwarded("_base.has_missing")  # or were hidden before the steps
+    hides_pairs = forwarded("_base.hides_pairs")
 
     @classmethod
     def of(cls, base: BlockedStack, step: str, *arguments: Any) -> LazyStack:
@@ -512,21 +523,6 @@ class LazyStack(BlockedStack):
         return cast(GraphStack, changed)
 
     # ------------------------------------------------------------------ as a stack
-
-    @property
-    def memory(self) -> int:
-        """Bytes that work on the graphs may take, besides results."""
-        return self._base.memory
-
-    @property
-    def has_missing(self) -> bool:
-        """Whether some entry is hidden in some block, or was before the steps."""
-        return self._base.has_missing
-
-    @property
-    def hides_pairs(self) -> bool:
-        """Whether some entry off the diagonal is hidden, or was before the steps."""
-        return self._base.hides_pairs
 
     @property
     def fingerprint(self) -> str:

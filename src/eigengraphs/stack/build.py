@@ -21,11 +21,20 @@ from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
 from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM, Storage, canonical, flatten, n_stored
-from eigengraphs.stack.names import check_names, label, read_names, some_of, spelling
+from eigengraphs.stack.names import (
+    check_names,
+    label,
+    read_names,
+    some_of,
+    spelling,
+    unlike_names,
+    unlike_sizes,
+)
 from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = [
     "Piece", "StorageRule", "VertexRule", "build", "check_choice", "check_dtype", "is_one_graph",
+    "moved",
     "plain_numbers", "refuse_absent", "refuse_nameless", "storage_for",
 ]  # fmt: skip
 
@@ -426,7 +435,7 @@ def _aligned(
         return pieces, order, None
 
     _one_kind_of_name(named)
-    first, reference = named[0]
+    reference = named[0][1]
     target = reference
     if vertices == "intersection":
         common = set(reference).intersection(*(names for _, names in named))
@@ -441,9 +450,11 @@ def _aligned(
             if states_all and len(names) < len(target) and not hide:
                 refuse_absent(piece.where, names, target)
     else:
-        for piece, names in named[1:]:
-            if set(names) != set(reference):
-                _refuse_names(piece, names, first, reference)
+        if any(set(names) != set(reference) for _, names in named):
+            odd = unlike_names([names for _, names in named], [piece.where for piece, _ in named])
+            raise AlignmentError(
+                f"{odd}; align by name with vertices='intersection' or vertices='union'"
+            )
     if order is not None:
         if set(order) != set(target):
             differ = sorted(set(order) ^ set(target))
@@ -502,13 +513,17 @@ def _placed(piece: Piece, target: tuple[str, ...], reference: tuple[str, ...]) -
         keep = [where[name] for name in target]
         return replace(piece, matrix=A[keep][:, keep])
     # Union: a vertex that this graph does not have gets no edges, or is hidden by the caller.
-    place = {name: s for s, name in enumerate(target)}
-    move = np.array([place[name] for name in names])
-    entries = sparse.coo_array(A)
-    s, t = entries.coords
-    size = (len(target), len(target))
-    matrix = sparse.csr_array(sparse.coo_array((entries.data, (move[s], move[t])), shape=size))
+    matrix = sparse.csr_array(moved(A, names, target))
     return replace(piece, matrix=matrix.toarray() if isinstance(A, np.ndarray) else matrix)
+
+
+def moved(entries: Any, names: Iterable[str], target: Sequence[str]) -> sparse.coo_array:
+    """Return the entries of a graph with its vertices at their places among those of ``target``."""
+    place, n = {name: s for s, name in enumerate(target)}, len(target)
+    move = np.array([place[name] for name in names], dtype=np.intp)
+    entries = sparse.coo_array(entries)
+    s, t = entries.coords
+    return sparse.coo_array((entries.data, (move[s], move[t])), shape=(n, n))
 
 
 def _one_kind_of_name(named: Sequence[tuple[Piece, tuple[str, ...]]]) -> None:
@@ -527,24 +542,6 @@ def _one_kind_of_name(named: Sequence[tuple[Piece, tuple[str, ...]]]) -> None:
 
 
 def _same_size(pieces: Sequence[Piece], hint: str) -> None:
-    n = pieces[0].n_vertices
-    for piece in pieces:
-        if piece.n_vertices != n:
-            raise AlignmentError(
-                f"{piece.where} has {piece.n_vertices} vertices, expected {n} as in "
-                f"{pieces[0].where}; all graphs must be on one vertex set: {hint}"
-            )
-
-
-def _refuse_names(
-    piece: Piece, names: tuple[str, ...], first: Piece, others: tuple[str, ...]
-) -> NoReturn:
-    """Say which names of a graph differ from those of the first."""
-    lacks, has = sorted(set(others) - set(names)), sorted(set(names) - set(others))
-    parts = [f"it lacks {some_of(lacks)}"] * bool(lacks)
-    parts += [f"only it has {some_of(has)}"] * bool(has)
-    raise AlignmentError(
-        f"{piece.where} has {piece.n_vertices} vertices whose names differ from those of "
-        f"{first.where} ({first.n_vertices} vertices): {'; '.join(parts)}{spelling(lacks, has)}; "
-        "align by name with vertices='intersection' or vertices='union'"
-    )
+    odd = unlike_sizes([piece.n_vertices for piece in pieces], [piece.where for piece in pieces])
+    if odd:
+        raise AlignmentError(f"{odd}; all graphs must be on one vertex set: {hint}")

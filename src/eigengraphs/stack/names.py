@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 from unicodedata import normalize
@@ -14,6 +15,7 @@ from eigengraphs.system.labels import not_utf8
 
 __all__ = [
     "check_names", "label", "one_place", "places", "read_names", "shifted", "some_of", "spelling",
+    "unlike_names", "unlike_sizes",
 ]  # fmt: skip
 
 
@@ -70,6 +72,34 @@ def spelling(some: Iterable[str], others: Iterable[str]) -> str:
                 what = "Unicode form" if form else "case" if case else "case and Unicode form"
                 return f"; {name[:60]!r} and {other[:60]!r} differ in {what} alone"
     return ""
+
+
+def unlike_names(named: Sequence[tuple[str, ...]], where: Sequence[object]) -> str:
+    """Say which graph has other vertices than most; not all have the same."""
+    sets = [frozenset(own) for own in named]
+    usual, count = Counter(sets).most_common(1)[0]
+    odd = [i for i, own in enumerate(sets) if own != usual]
+    i, like = odd[0], sets.index(usual)
+    lacks = [name for name in named[like] if name not in sets[i]]
+    has = [name for name in named[i] if name not in usual]
+    parts = [f"it lacks {some_of(lacks)}"] * bool(lacks)
+    parts += [f"only it has {some_of(has)}"] * bool(has)
+    more = f" ({len(odd) - 1} more differ, too)" if len(odd) > 1 else ""
+    return (
+        f"{where[i]} has {len(sets[i])} vertices whose names differ from those of {count} of "
+        f"{len(sets)} graphs, such as {where[like]}, which have {len(usual)}: "
+        f"{'; '.join(parts)}{spelling(lacks, has)}{more}"
+    )
+
+
+def unlike_sizes(sizes: Sequence[int], where: Sequence[object]) -> str:
+    """Say which graphs have another number of vertices than most; '' if all have the same."""
+    usual, count = Counter(sizes).most_common(1)[0]
+    odd = [f"{who} has {n}" for who, n in zip(where, sizes, strict=True) if n != usual]
+    if not odd:
+        return ""
+    more = f" and {len(odd) - 3} more" if len(odd) > 3 else ""
+    return f"{count} of {len(sizes)} graphs have {usual} vertices, but {', '.join(odd[:3])}{more}"
 
 
 def shifted(names: Iterable[str], known: Iterable[str]) -> str:

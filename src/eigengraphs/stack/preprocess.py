@@ -20,8 +20,8 @@ Step: TypeAlias = str | Callable[[GraphStack], GraphStack]
 STEPS: dict[str, Callable[[GraphStack], GraphStack]] = {
     name: methodcaller(name)
     for name in (
-        "binarize", "drop_loops", "fisher_z", "log1p", "rank", "signed_log1p", "signed_rank",
-        "unit_norm",
+        "binarize", "drop_loops", "fisher_z", "laplacian", "log1p", "rank", "signed_log1p",
+        "signed_rank", "unit_norm",
     )
 }  # fmt: skip
 

@@ -22,7 +22,7 @@ from eigengraphs.stack.build import (
     storage_for,
 )
 from eigengraphs.stack.edge_table import flat_from_edges
-from eigengraphs.stack.flat_matrix import Storage, canonical, flatten
+from eigengraphs.stack.flat_matrix import Storage, canonical, flatten, transpose_flat
 from eigengraphs.stack.graph_facts import GraphFacts, broken_entry, find_facts
 from eigengraphs.stack.mask import (
     Mask,
@@ -757,6 +757,28 @@ class GraphStack:
         """
         return self._changed(transforms.unit_norm(self._storage), self._mask)
 
+    def laplacian(self) -> GraphStack:
+        """Return the graphs ``D_i^(-1/2) A_i D_i^(-1/2)``, with ``A_i`` divided by its mean degree.
+
+        ``D_i`` are the degrees, sums of absolute weights with loops, divided by their mean, plus
+        a quarter; of a directed graph, out-degrees on the left and in-degrees on the right. A
+        vertex or graph without edges stays what it is, and the unit of the weights does not
+        matter. Where entries are hidden, a degree is the sum of the observed ones, divided by
+        the share of the vertex's entries that they are.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> path = eg.GraphStack([[[0, 7, 0], [7, 0, 7], [0, 7, 0]]])
+        >>> path.laplacian()[0].round(2).tolist()
+        [[0.0, 0.57, 0.0], [0.57, 0.0, 0.57], [0.0, 0.57, 0.0]]
+        """
+        mask, shares = self._mask, None
+        if mask is not None:
+            sides = mask, Mask(mask.present, transpose_flat(mask.hidden))
+            shares = np.stack([side.row_counts() for side in sides]) / self.n_vertices
+        return self._changed(transforms.laplacian(self._storage, shares), mask)
+
     def drop_loops(self) -> GraphStack:
         """Return the graphs with zero diagonals; hidden loops are then also known to be zero.
 
@@ -872,45 +894,6 @@ class GraphStack:
         if len(np.unique(keep)) < len(keep):
             raise InputError("the selection names a vertex more than once")
         return keep
-
-    def reorder(self, orders: Any) -> GraphStack:
-        """Return the graphs with their vertices in other orders, each graph in its own.
-
-        Parameters
-        ----------
-        orders : (m, n) or (n,)
-            Permutations of 0 ... n - 1: vertex s of the new graph i is vertex ``orders[i, s]``
-            of the old one. One permutation (n,) is used for all graphs.
-
-        Notes
-        -----
-        Names of the vertices do not move: they name positions in the common order.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> stack = eg.GraphStack([[[0, 1, 2], [1, 0, 3], [2, 3, 0]]])
-        >>> stack.reorder([2, 0, 1])[0].tolist()
-        [[0.0, 2.0, 3.0], [2.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
-        """
-        if self._mask is not None:
-            raise InputError("graphs with hidden entries are not reordered; fill them first")
-        m, n, _ = self.shape
-        given = np.asarray(orders)
-        if given.shape not in ((m, n), (n,)) or given.dtype.kind not in "iu":
-            raise InputError(
-                f"orders must hold one permutation of {n} vertices for each of {m} graphs; got an "
-                f"array of shape {given.shape} and dtype {given.dtype}; to order vertices by name, "
-                "use select_vertices(names)"
-            )
-        each = np.broadcast_to(given, (m, n)).astype(np.intp)
-        wrong = np.flatnonzero((np.sort(each, axis=1) != np.arange(n)).any(axis=1))
-        if wrong.size:
-            raise InputError(
-                f"orders[{wrong[0]}] must hold each of 0 ... {n - 1} once, as a permutation does"
-            )
-        storage = transforms.reorder(self._storage, each)
-        return self._make(storage, self._facts, self._graph_names, self._vertex_names)
 
     def among(self, names: Sequence[str], *, isolated: bool = False) -> GraphStack:
         """Return the graphs on the vertices ``names``; vertices that they lack are unobserved.

@@ -19,9 +19,9 @@ from eigengraphs.stack.build import check_choice
 from eigengraphs.stack.flat_matrix import Storage, canonical, row_numbers, transpose_flat, with_data
 
 __all__ = [
-    "SymmetrizeRule", "binarize", "drop_loops", "fisher_z", "largest_common_component", "log1p",
-    "not_correlation", "rank", "reorder", "select_vertices", "signed_log1p", "spread", "symmetrize",
-    "unit_norm",
+    "SymmetrizeRule", "binarize", "drop_loops", "fisher_z", "laplacian", "largest_common_component",
+    "log1p", "not_correlation", "rank", "select_vertices", "signed_log1p", "spread",
+    "symmetrize", "unit_norm",
 ]  # fmt: skip
 
 SymmetrizeRule: TypeAlias = Literal["mean", "max", "min", "sum"]
@@ -115,17 +115,35 @@ def rank(storage: Storage, symmetric: NDArray[np.bool_], *, signed: bool) -> Sto
     For ``symmetric`` see :func:`fisher_z`: mirror images must be ties.
     """
     exact = _mirrored(storage, symmetric)
-    n = exact.shape[-1]
-    if isinstance(exact, np.ndarray):
-        for A in exact:
-            s, t = A.nonzero()
-            A[s, t] = _ranks(A[s, t], s == t, signed)
-        return exact
-    loops = exact.indices == row_numbers(exact) % n
-    ranks = np.empty_like(exact.data)
-    for mine in _slices(exact):
-        ranks[mine] = _ranks(exact.data[mine], loops[mine], signed)
-    return with_data(exact, ranks)
+    return _each_graph(exact, lambda weights, s, t, _: _ranks(weights, s == t, signed))
+
+
+def laplacian(storage: Storage, shares: NDArray[np.float64] | None) -> Storage:
+    """Return D_i^(-1/2) A_i E_i^(-1/2) of graphs divided by their mean degrees.
+
+    D_i and E_i are the sums of absolute weights over rows and columns, plus a quarter.
+
+    Parameters
+    ----------
+    storage
+        Graphs A_i.
+    shares : (2, m, n), optional
+        Share of each row and of each column that is observed; sums are divided by it.
+    """
+    dense, n = isinstance(storage, np.ndarray), storage.shape[-1]
+
+    def scaled(weights: NDArray[Any], s: Any, t: Any, i: int) -> NDArray[Any]:
+        if len(weights) == 0:
+            return weights
+        weights = weights / np.abs(weights).max()  # sums may leave the range of a float
+        sums = np.stack([np.bincount(at, np.abs(weights), minlength=n) for at in (s, t)])
+        seen = np.ones_like(sums) if shares is None else shares[:, i]
+        degrees = np.divide(sums, seen, out=sums, where=seen > 0)
+        mean = degrees.sum() / np.count_nonzero(seen)
+        rows, columns = 1 / np.sqrt(degrees / mean + 0.25)
+        return np.asarray(weights * (rows[s] * columns[t] / mean))
+
+    return _each_graph(storage.copy() if dense else storage, scaled)
 
 
 def unit_norm(storage: Storage) -> Storage:
@@ -158,22 +176,6 @@ def select_vertices(storage: Storage, keep: NDArray[np.intp]) -> Storage:
     starts = np.arange(storage.shape[0] // n) * n
     rows = (starts[:, None] + keep[None, :]).ravel()
     return canonical(storage[rows][:, keep])
-
-
-def reorder(storage: Storage, orders: NDArray[np.intp]) -> Storage:
-    """Return every graph with its vertices in its own order, the rows of ``orders`` (m, n)."""
-    if isinstance(storage, np.ndarray):
-        changed = np.empty_like(storage)
-        for i, order in enumerate(orders):
-            changed[i] = storage[i][np.ix_(order, order)]
-        return changed
-    m, n = orders.shape
-    rows = (np.arange(m)[:, None] * n + orders).ravel()
-    moved = storage[rows]
-    place = np.argsort(orders, axis=1)
-    columns = place[row_numbers(moved) // n, moved.indices].astype(moved.indices.dtype)
-    # A copy of all but the columns: sorting them works in place.
-    return canonical(sparse.csr_array((moved.data, columns, moved.indptr), shape=moved.shape))
 
 
 def spread(storage: Storage, at: NDArray[np.intp], n_vertices: int) -> Storage:
@@ -215,6 +217,19 @@ def largest_common_component(graphs: Sequence[Any]) -> NDArray[np.intp]:
     sizes = np.bincount(part)
     first = np.argmax(sizes[part] == sizes.max())
     return np.flatnonzero(part == part[first])
+
+
+def _each_graph(storage: Storage, change: Callable[..., NDArray[Any]]) -> Storage:
+    """Replace nonzero weights by change(weights, s, t, i), graph by graph; arrays in place."""
+    if isinstance(storage, np.ndarray):
+        for i, A in enumerate(storage):
+            s, t = A.nonzero()
+            A[s, t] = change(A[s, t], s, t, i)
+        return storage
+    rows, changed = row_numbers(storage) % storage.shape[1], np.empty_like(storage.data)
+    for i, mine in enumerate(_slices(storage)):
+        changed[mine] = change(storage.data[mine], rows[mine], storage.indices[mine], i)
+    return with_data(storage, changed)
 
 
 def _ranks(values: NDArray[Any], loops: NDArray[np.bool_], signed: bool) -> NDArray[np.float64]:

@@ -21,9 +21,8 @@ from uuid import uuid4
 import numpy as np
 
 from eigengraphs.errors import ClusterError, InputError
-from eigengraphs.stack.blocked import Block, BlockedStack, LazyStack, Task
+from eigengraphs.stack.blocked import Block, BlockedStack, LazyStack, Task, forwarded
 from eigengraphs.stack.graph_facts import GraphFacts
-from eigengraphs.store.reader import forwarded, open_store
 from eigengraphs.system.extras import need
 from eigengraphs.system.parallel import Branch, PairedSum, alone, one_blas_thread, spans
 
@@ -198,7 +197,7 @@ class DaskStack(LazyStack):
 
     >>> import eigengraphs as eg
     >>> with eg.store.connect(1) as client:  # doctest: +SKIP
-    ...     stack = eg.store.DaskStack.from_store("graphs.egs", client)
+    ...     stack = eg.store.DaskStack(eg.open_store("graphs.egs"), client)
     ...     je = eg.JointEmbedding(2, random_state=0).fit(stack)
     ...     print(len(stack.rounds) == je.n_passes_)
     True
@@ -239,34 +238,6 @@ class DaskStack(LazyStack):
         vars(self).update(vars(LazyStack.of(source, "")), _cluster=cluster, _settings=settings)
         cluster.start()
 
-    @classmethod
-    def from_store(
-        cls, path: str | os.PathLike[str], client: Any, memory: int | None = None, **options: Any
-    ) -> DaskStack:
-        """Open a store that all workers reach under the same path or address.
-
-        Parameters
-        ----------
-        path
-            A path, or an address that fsspec knows, such as ``s3://bucket/graphs``.
-        client, **options
-            Those of the class.
-        memory : int, optional
-            Bytes that work on the graphs may take here.
-
-        Returns
-        -------
-        DaskStack
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> with eg.store.connect(1) as client:  # doctest: +SKIP
-        ...     eg.store.DaskStack.from_store("graphs.egs", client).shape
-        (6, 10, 10)
-        """
-        return cls(open_store(path, memory), client, **options)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return self._base.__reduce__()  # elsewhere there is no client
 
@@ -277,7 +248,7 @@ class DaskStack(LazyStack):
         --------
         >>> import eigengraphs as eg
         >>> with eg.store.connect(1) as client:  # doctest: +SKIP
-        ...     stack = eg.store.DaskStack.from_store("graphs.egs", client)
+        ...     stack = eg.store.DaskStack(eg.open_store("graphs.egs"), client)
         ...     stack.close()
         """
         self._cluster.release()

@@ -12,7 +12,6 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import pairwise
 from mmap import mmap
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from eigengraphs.errors import InputError, StoreError
-from eigengraphs.stack.blocked import BlockedStack, block_bytes, joined_masks
+from eigengraphs.stack.blocked import BlockedStack, block_bytes, forwarded, joined_masks
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.stack import GraphStack
@@ -30,7 +29,7 @@ from eigengraphs.store.parquet_tables import FACTS, facts_of, flat_of, mask_of, 
 from eigengraphs.store.store_json import STORE_JSON, VERTICES, Batch, Layout
 from eigengraphs.system.limits import DEFAULT, size_of
 
-__all__ = ["Store", "StoredStack", "damages", "forwarded", "is_store", "open_store"]
+__all__ = ["Store", "StoredStack", "damages", "is_store", "open_store"]
 
 Memory: TypeAlias = "str | int | None"
 Part: TypeAlias = tuple[int, int, int]  # graphs of a shard: its number, the first, the one behind
@@ -412,12 +411,6 @@ def _of_machine() -> int:
     with suppress(OSError, ValueError):  # a container's limit; "max" if it has none
         sizes.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
     return min(sizes, default=2**32)
-
-
-def forwarded(name: str, doc: str | None = None) -> Any:
-    """Return a property that is an attribute of an attribute, such as ``_store.folder.path``."""
-    doc = doc or getattr(BlockedStack, name.rpartition(".")[2]).__doc__
-    return property(attrgetter(name), doc=doc)
 
 
 class StoredStack(BlockedStack):

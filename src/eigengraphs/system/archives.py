@@ -90,7 +90,7 @@ def npy_array(
     shape, fortran, dtype = npy_header(file)
     declared, there = math.prod(shape) * dtype.itemsize, len(data) - file.tell()
     if dtype.hasobject:
-        raise ValueError("it holds Python objects, which only pickle could read")
+        raise ValueError("it holds Python objects, which are never read because they can run code")
     # Nothing, a thousand million times, is a list of that length all the same.
     if not declared and math.prod(shape[: shape.index(0) if 0 in shape else None]) > _MOST_EMPTY:
         raise ValueError(f"it has shape {str(shape)[:60]} and holds nothing")

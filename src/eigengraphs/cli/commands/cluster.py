@@ -16,13 +16,13 @@ from eigengraphs.system.labels import count_of
 __all__ = ["cluster"]
 
 
-def cluster(asked: Cluster, _: Listener) -> Outcome:
+def cluster(asked: Cluster, listen: Listener) -> Outcome:
     """Cluster the vertices or the graphs of a fit."""
     fit, of, graph, truth = FinishedFit(asked.folder), asked.of, asked.graph, asked.truth
     if of not in ("vertices", "graphs"):
         raise InputError(f"--of must be vertices or graphs, got {of!r}")
-    if of == "graphs" and (graph is not None or asked.degree_corrected):
-        raise InputError("--graph and --degree-corrected are for clusters of vertices")
+    if of == "graphs" and (graph is not None or asked.normalize_rows or asked.stability):
+        raise InputError("--graph, --normalize-rows and --stability are for clusters of vertices")
     known = None if truth is None else _known(fit, of, truth)
     options: Any = {"n_clusters": asked.clusters, "method": asked.method, "truth": known,
                     "random_state": asked.seed}  # fmt: skip
@@ -31,9 +31,13 @@ def cluster(asked: Cluster, _: Listener) -> Outcome:
         found = inference.cluster_graphs(fit.summary.loadings, **options)
     else:
         names, what = fit.summary.vertex_names, "positions"
-        scaled = ", each divided by its length" if asked.degree_corrected else ""
+        scaled = ", each divided by its length" if asked.normalize_rows else ""
+        if asked.stability:
+            data = fit.inputs(asked.graphs, listen)
+            options |= {"graphs": data.graphs, "groups": data.participants,
+                        "n_boot": asked.stability}  # fmt: skip
         found = inference.cluster_vertices(
-            fit.embedding, graph=graph, degree_corrected=asked.degree_corrected, **options
+            fit.embedding, graph=graph, normalize_rows=asked.normalize_rows, **options
         )
     count, sizes = count_of(found.n_clusters, "cluster"), ", ".join(map(str, found.sizes.tolist()))
     words = [f"{count} of {of}; sizes: {sizes}."]
@@ -41,6 +45,11 @@ def cluster(asked: Cluster, _: Listener) -> Outcome:
         words.append(
             f"Agreement with {truth}: adjusted Rand index {found.ari:.3f} (1: identical, 0: as by "
             f"chance), purity {found.purity:.3f}."
+        )
+    if found.stability is not None:
+        words.append(
+            f"Stability: mean adjusted Rand index {found.stability:.3f} with the clusters of "
+            f"{asked.stability} fits to graphs drawn with replacement."
         )
     note = "Gaussian mixture" if asked.method == "mixture" else "k-means"
     if asked.clusters == "auto":
@@ -68,7 +77,8 @@ def cluster(asked: Cluster, _: Listener) -> Outcome:
     files = fit.add(finding, f"cluster-{of}.tsv")
     facts = {
         "of": of, "clusters": found.n_clusters, "sizes": found.sizes, "labels": labels,
-        "bic": found.bic, "ari": found.ari, "purity": found.purity, "files": files,
+        "bic": found.bic, "ari": found.ari, "purity": found.purity, "stability": found.stability,
+        "files": files,
     }  # fmt: skip
     return Outcome([*words, written(files)], facts)
 

@@ -33,7 +33,7 @@ def contest(asked: Contest, listen: Listener) -> Outcome:
     listen("predict", f"comparing methods on {count_of(data.graphs.n_graphs, 'graph')}")
     found = inference.contest(
         data.graphs, column.known, embedding=asked.embedding.estimator(data.graphs),
-        seed=asked.embedding.seed, **how,
+        seed=asked.embedding.seed, participants=data.participants, **how,
     )  # fmt: skip
     listen("write", f"writing {output}")
     figure = contest_figure(found, f"{data.graphs.n_graphs} graphs, {label}")
@@ -67,6 +67,6 @@ def _cell(row: dict[str, Any], name: str) -> str:
     value = row[name]
     if value is None or isinstance(value, str):
         return value or ""
-    if f"{name}_low" in row:
+    if row.get(f"{name}_low") is not None:
         return f"{value:.3f} ({row[f'{name}_low']:.2f} to {row[f'{name}_high']:.2f})"
     return f"{value:,d}" if isinstance(value, int) else f"{value:.3g}"

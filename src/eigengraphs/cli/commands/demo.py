@@ -126,9 +126,10 @@ def _summary(
             chance=chance.score,
             protocol=(
                 f"Each of the {m} mice was left out once; the others were embedded, the mouse was "
-                "projected on their components, and the genotype of its nearest neighbor was "
-                "taken. PCA is that of all weights, with as many components "
-                f"({embedding.n_components_}). Standard errors are Agresti and Coull's."
+                "projected on their components, and the genotype of its nearest neighbor, by the "
+                "angle of standardized loadings, was taken. PCA is that of all weights, with as "
+                f"many components ({embedding.n_components_}). Standard errors are Agresti and "
+                "Coull's."
             ),
             classes=found.classes,
             n_graphs=m,

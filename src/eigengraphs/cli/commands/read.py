@@ -10,7 +10,8 @@ from eigengraphs.cli.input_files import Inputs
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.cli.terminal import Listener, Outcome, counting, written
 from eigengraphs.embedding import JointEmbedding
-from eigengraphs.inference import ComponentReading, read_components
+from eigengraphs.errors import InputError
+from eigengraphs.inference import ComponentReading, read_components, structure
 from eigengraphs.report.records import Finding
 from eigengraphs.system.labels import component_column, component_name, count_of
 
@@ -37,6 +38,15 @@ def read(asked: Read, listen: Listener) -> Outcome:
     return Outcome([*text, written(files)], {"components": facts, "files": files})
 
 
+def _owners(embedding: JointEmbedding, data: Inputs) -> tuple[str, ...]:
+    """Say which components are of some graphs alone, where standard errors of loadings tell."""
+    try:
+        found = structure(embedding, data.graphs)
+    except InputError:
+        return ()
+    return tuple(text for text in found.words if "alone" in text or "single" in text)
+
+
 def reading_finding(
     embedding: JointEmbedding, data: Inputs, listen: Listener, splits: int = Read.splits
 ) -> tuple[Finding, tuple[ComponentReading, ...]]:
@@ -59,7 +69,7 @@ def reading_finding(
     finding = Finding(
         key="read",
         title="What the components are, and which replicate",
-        words=(words,),
+        words=(words, *_owners(embedding, data)),
         header=(
             "component", "explained", "spread over vertices", "replicability", "p (chance)",
             "p (noise)", "verdict", "one side", "other side", "strongest pairs", "most in",

@@ -1,4 +1,4 @@
-"""Make the attack files and their table: ``python -m tests.attacks.make_files``.
+"""Make the attack files and their table: ``python -m tools.build_attacks``.
 
 Every file is what somebody with bad intent could send. ``attacks.json`` says of each what it is,
 which reader it is meant for, and what the refusal must say; no file of it may be read. Files are
@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 import eigengraphs as eg
 
-HERE = Path(__file__).parent / "files"
+HERE = Path(__file__).parents[1] / "tests" / "attacks" / "files"
 CAP = "more than the cap"
 TABLE: dict[str, dict[str, str]] = {}
 
