@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg
 
 from eigengraphs.operators.protocol import Operator
-from eigengraphs.solvers.full_space import lanczos, top_of_rows
+from eigengraphs.solvers.full_space import lanczos
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import component_gram, rounding_share, solve_loadings
 from eigengraphs.solvers.solution import Array, Fit, Progress, Stage, Start, Watcher
@@ -264,8 +264,7 @@ def _starts(
         svd = vectors[top]
         speaks = R.w.sum() * values[top] ** 2 > max(tol * left, R.noise)
         if init == "auto" or not speaks:
-            Omega = rng.standard_normal((R.n, min(R.n, DEFAULTS.sketch)))
-            squares = top_of_rows(R.products(Omega), R.w, rng)
+            squares = _top_of_squares(R, rng)
         if init == "auto" and speaks:
             both = np.column_stack([svd, squares])
             gains = R.w @ np.einsum("ibn,nb->ib", R.products(both), both) ** 2
@@ -273,6 +272,23 @@ def _starts(
         yield ("svd", svd) if speaks else ("squares", squares)
     for _ in range(n_init):
         yield "random", _random_unit(R.n, rng)
+
+
+def _top_of_squares(R: _Residuals, rng: np.random.Generator) -> Array:
+    """Return a top eigenvector (n,) of sum_i w_i R_i^2, as far as a start needs it.
+
+    By orthogonal iteration on sum_i w_i R_i V V^T R_i with V (n, b) itself in the middle, so that
+    a turn is one pass; on b vertices or fewer V V^T = I.
+    """
+    X: Array = rng.standard_normal((R.n, min(R.n, DEFAULTS.memory)))
+    for _ in range(DEFAULTS.memory):
+        V: Array = np.linalg.qr(X)[0]
+        P = R.products(V)
+        C = P @ V  # V^T R_i V, (m, b, b)
+        wC = R.w[:, None, None] * C
+        X = np.tensordot(P, wC, axes=([0, 1], [0, 1]))
+    top: Array = V @ linalg.eigh(np.tensordot(C, wC, axes=([0, 1], [0, 1])), driver="evd")[1][:, -1]
+    return top
 
 
 def _random_unit(n: int, rng: np.random.Generator) -> Array:

@@ -43,7 +43,7 @@ from eigengraphs.solvers.refine import Refined, lbfgs
 from eigengraphs.solvers.rules import LoadingRule, Seen, condition, rounding_share, stage_loadings
 from eigengraphs.solvers.solution import Array, Fit, Progress, Sides, Stage, Start, Watcher
 
-__all__ = ["MeanGraphs", "full_space", "lanczos", "refine_observed", "top_of_rows"]
+__all__ = ["MeanGraphs", "full_space", "lanczos", "refine_observed"]
 
 _HOPE = 10.0  # a climb with relative gradient g may still get 1 + 10 g times as high
 _EPS = float(np.finfo(np.float64).eps)
@@ -145,20 +145,18 @@ class _Residuals:
     def squares(self, rng: np.random.Generator) -> Array:
         """Return about the top eigenvector of sum_i w_i R_i R_i^T, and what goes with it."""
         sides, n = self.shape
-        h = top_of_rows(self.multiply(rng.standard_normal((sides, n, min(n, DEFAULTS.sketch))))[0],
-                        self._weights, rng)  # fmt: skip
+        root = np.sqrt(self._weights)[:, None]
+
+        def top(Y: Array) -> Array:  # of the rows of some vectors of each graph, (m, b, n)
+            rows = (root[:, :, None] * Y).reshape(-1, n)
+            v0 = rng.standard_normal((n,))
+            found: Array = lanczos(lambda v: rows.T @ (rows @ v), v0, DEFAULTS.memory)[1][-1]
+            return found
+
+        h = top(self.multiply(rng.standard_normal((sides, n, min(n, DEFAULTS.sketch))))[0])
         if sides == 1:
             return h[None]
-        both = self.multiply(np.array([h, h])[:, :, None])
-        return np.array([h, top_of_rows(both[1], self._weights, rng)])
-
-
-def top_of_rows(Y: Array, weights: Array, rng: np.random.Generator) -> Array:
-    """Return about the main direction (n,) of some rows of each graph, (m, b, n)."""
-    rows = (np.sqrt(weights)[:, None, None] * Y).reshape(-1, Y.shape[2])
-    v0 = rng.standard_normal((Y.shape[2],))
-    top: Array = lanczos(lambda v: rows.T @ (rows @ v), v0, DEFAULTS.memory)[1][-1]
-    return top
+        return np.array([h, top(self.multiply(np.array([h, h])[:, :, None])[1])])
 
 
 def lanczos(multiply: Callable[[Array], Array], v: Array, n_steps: int) -> tuple[Array, Array]:
