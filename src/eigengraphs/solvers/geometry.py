@@ -47,6 +47,9 @@ class Geometry:
         self.widths, self.size, self.n_sides = widths, sum(widths), len(widths)
         self.c = 2.0 / self.n_sides
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(str, self.widths))})"
+
     def pack(self, C: NDArray[Any]) -> NDArray[Any]:
         """Return cores (..., s, t) as vectors (..., p) with the same inner products."""
         raise NotImplementedError
