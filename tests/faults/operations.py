@@ -73,6 +73,9 @@ OPERATIONS = {
         ("contest", "graphs.npz", "--output", "out", "--label", "group", "--participants",
          "participants.tsv", "-d", "1", "--cv", "2", "--methods", "PCA"),
     ),
+    "links": Operation(
+        ("links", "unweighted.npz", "--output", "out", "-d", "1", "--repeats", "0")
+    ),
     "changes": Operation(("changes", "results", "--permutations", "99"), outputs=("results",)),
     "convert to a file": Operation(("convert", "graphs.npz", "old.npz"), outputs=("old.npz",)),
     "convert to a .mat": Operation(("convert", "graphs.npz", "out.mat"), outputs=("out.mat",)),
@@ -116,6 +119,8 @@ def prepare(folder: Path) -> None:
     stack = eg.GraphStack(A + A.transpose(0, 2, 1), graph_names=[f"g{i}" for i in range(12)])
     eg.io.write(stack, folder / "graphs.npz")
     np.save(folder / "plain.npy", np.asarray(stack))
+    some = eg.GraphStack((A + A.transpose(0, 2, 1) > 1).astype(float))
+    eg.io.write(some, folder / "unweighted.npz")
     eg.store.write_store(folder / "graphs.egs", [stack], shard_bytes=2 * 8 * 8 * 8)
     other = stack.with_names(graph_names=[f"h{i}" for i in range(12)])
     eg.io.write(other[:3], folder / "more", format="csv")

@@ -142,7 +142,11 @@ def test_one_edge_of_all_graphs(rule, d):
     A[:, 2, 3] = A[:, 3, 2] = 1
     fit = JointEmbedding(d, diagonal="observed", random_state=0, **RULES[rule]).fit(A)
     assert np.allclose(fit.objective_path_, [4.0] + [2.0] * d)
-    assert fit.stop_reason_ == ("stationary", *["exhausted"] * (d - 1))
+    # Component 1 is found to its tolerance. What that leaves of it, some 1e-12, may be found again,
+    # by about half of the seeds, and is then the rounding at which a search stops.
+    assert fit.stop_reason_[0] == "stationary"
+    assert set(fit.stop_reason_[1:]) <= {"exhausted", "precision"}
+    assert np.abs(fit.loadings_[:, 1:]).max(initial=0) < 1e-10
 
 
 @pytest.mark.parametrize("seed", [12, 17, 50])
