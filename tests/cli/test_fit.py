@@ -120,6 +120,11 @@ def test_a_name_is_not_markup_in_the_methods(study, done):
     assert not re.search(r"(?<!\\)[<\[]", written)
 
 
+def test_degree_correction_is_part_of_the_model(study, done):
+    done("fit", "connectomes", "results", "-d", 2, "--degree-corrected")
+    assert eg.load("results/model.eg").degree_corrected
+
+
 def test_loadings_of_classes_need_classes(study, done, refused):
     words = ("fit", "connectomes", "results", "-d", 2, "--loadings", "class")
     assert "--loadings class needs --label" in refused(*words)

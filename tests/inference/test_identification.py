@@ -105,5 +105,8 @@ def test_a_contest_of_repeated_scans_has_both():
             assert tuple(cells) == shares[row["method"]]
     assert rows[2]["identified"] is None
     assert "7 people with 3 graphs each" in held.notes[-1]
+    assert held.notes[-1].endswith("joint embedding has 4 components.")
     once = contest(graphs, y, embedding=je, methods=(), cv=2, participants=np.arange(len(y)))
     assert "identified" not in once.header
+    with pytest.raises(InputError, match="each of the 21 graphs, got 4"):
+        contest(graphs, y, embedding=je, methods=(), cv=2, participants=who[:4])

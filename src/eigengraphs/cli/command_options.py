@@ -181,6 +181,7 @@ class FitSettings:
     diagonal: str = option(
         "Self-loops: auto, filled, observed or unobserved.", "auto", words=DIAGONALS
     )
+    degree_corrected: bool = option("For hubs that differ from graph to graph.", False)
     refine: bool = option("Improve all components together.", False)
     n_init: int = option("Starts for each component; further ones are random.", 1, min=1)
     max_iter: int = option("Maximum number of iterations.", 1000, min=1)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigengraphs.embedding import JointEmbedding
+from eigengraphs.errors import InputError
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.inference.designs import Array
 from eigengraphs.inference.identification import (
@@ -206,6 +207,11 @@ def contest(
     1.0
     """
     graphs, people = in_memory(graphs), None
+    if participants is not None and len(participants) != graphs.n_graphs:
+        raise InputError(
+            f"participants must name the person of each of the {graphs.n_graphs} graphs, got "
+            f"{len(participants)}"
+        )
     found = evaluate(graphs, y, embedding=embedding, methods=methods, judge=_explain, **options)
     if participants is not None and len({*repeated_scans(participants)[0]} - {None}) > 1:
         same = ("level", "seed", "n_jobs", "on_fold")
@@ -230,11 +236,13 @@ def contest(
         "mean graph.",
     ]
     if people is not None:
+        used = sorted({*people.evaluation.n_components})
         notes.append(
             f"identified, discriminability: {people.n_people} people with {people.n_scans} graphs "
             "each, one of each in the gallery, from which all is learned; how many other graphs "
             f"are nearest to their own person (chance {1 / people.n_people:.3g}), and in how many "
-            "comparisons a graph is nearer to its own person than to another (chance 0.5)."
+            "comparisons a graph is nearer to its own person than to another (chance 0.5). Here, "
+            f"joint embedding has {' or '.join(map(str, used))} components."
         )
     return Contest(
         tuple(_row(found, people, *item) for item in parameters.items()), found, tuple(notes)
