@@ -123,6 +123,7 @@ def test_a_name_is_not_markup_in_the_methods(study, done):
 def test_degree_correction_is_part_of_the_model(study, done):
     done("fit", "connectomes", "results", "-d", 2, "--degree-corrected")
     assert eg.load("results/model.eg").degree_corrected
+    assert "with 0.25 of their mean added" in (study / "results/methods.md").read_text("utf-8")
 
 
 def test_loadings_of_classes_need_classes(study, done, refused):

@@ -315,6 +315,10 @@ def methods_text(
         f"By least squares, each graph is approximated by a weighted sum of "
         f"{count_of(d, 'rank-one pattern')} {pattern} that all graphs share; the weights, called "
         f"loadings, are {count_of(d, 'number')} per graph.",
+        "Weights were divided by the mean degree of their graph; rows and columns of patterns were "
+        f"multiplied by its degrees, with {settings['degree_regularization']:g} of their mean "
+        "added, and squared errors divided by the same products (degree correction)."
+        if settings.get("degree_corrected") else "",
         _LOADINGS[str(settings["loadings"])],
         "" if most is None else f"At most {count_of(most, 'loading')} per graph could be nonzero.",
         "" if penalty is None
