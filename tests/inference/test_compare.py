@@ -63,7 +63,7 @@ def test_f_is_that_of_equal_spreads_where_they_are_and_welchs_where_they_are_not
 
 
 def test_the_joint_test_does_not_depend_on_the_axes_without_shrinkage(monkeypatch):
-    from eigengraphs.inference import effects
+    from eigengraphs.inference.studies import effects
 
     monkeypatch.setattr(effects, "ledoit_wolf", lambda S, assume_centered: (S.T @ S / len(S), 0.0))
     rng = np.random.default_rng(1)
@@ -179,7 +179,7 @@ def test_bootstrap_intervals_are_those_of_scipy():
 
 
 def test_a_statistic_that_is_nan_is_no_evidence(monkeypatch):
-    from eigengraphs.inference import effects
+    from eigengraphs.inference.studies import effects
 
     monkeypatch.setattr(effects, "fdtrc", lambda q, df, F: np.full_like(F, np.nan))
     Lam = np.random.default_rng(0).normal(size=(8, 2))

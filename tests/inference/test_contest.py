@@ -8,8 +8,8 @@ from tests.inference.test_evaluate import N, planted, settings
 
 import eigengraphs as eg
 from eigengraphs.inference import contest
-from eigengraphs.inference.folds import make_folds
-from eigengraphs.inference.method_contest import CONTESTANTS
+from eigengraphs.inference.prediction.folds import make_folds
+from eigengraphs.inference.prediction.method_contest import CONTESTANTS
 
 D = 2
 

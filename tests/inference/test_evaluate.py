@@ -8,7 +8,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.inference import METHODS, evaluate
-from eigengraphs.inference.folds import make_folds
+from eigengraphs.inference.prediction.folds import make_folds
 
 N, M, CV, SHUFFLES = 12, 48, 3, 5
 RULES = ("1-NN", "linear")

@@ -5,15 +5,15 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 
-from eigengraphs.inference.folds import make_folds
-from eigengraphs.inference.label_prediction import (
+from eigengraphs.inference.prediction.folds import make_folds
+from eigengraphs.inference.prediction.label_prediction import (
     accuracy_interval,
     compare_crossed,
     compare_folds,
     explained_interval,
     holm,
 )
-from eigengraphs.inference.prediction_pipelines import METHODS, make_rule
+from eigengraphs.inference.prediction.prediction_pipelines import METHODS, make_rule
 
 
 @pytest.mark.parametrize(("k", "m"), [(0, 10), (7, 10), (10, 10), (263, 300)])

@@ -14,9 +14,9 @@ from eigengraphs.cli.input_files import Inputs, one_to_one
 from eigengraphs.cli.terminal import Listener, counting
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.folds import make_folds
-from eigengraphs.inference.label_prediction import CHANCE
-from eigengraphs.inference.prediction_pipelines import quiet
+from eigengraphs.inference.prediction.folds import make_folds
+from eigengraphs.inference.prediction.label_prediction import CHANCE
+from eigengraphs.inference.prediction.prediction_pipelines import quiet
 from eigengraphs.report.columns import make_column, says_number
 from eigengraphs.report.records import Column, MethodScore, Prediction
 from eigengraphs.stack.blocked import BlockedStack

@@ -33,19 +33,23 @@ if TYPE_CHECKING:
         read_components,
         trust_components,
     )
-    from eigengraphs.inference.group_differences import Comparison, compare
-    from eigengraphs.inference.identification import Identification, identify
     from eigengraphs.inference.intervals_and_bootstrap import (
         Bootstrap,
         LoadingIntervals,
         bootstrap,
         loading_intervals,
     )
-    from eigengraphs.inference.label_prediction import Evaluation, PipelineScore, evaluate
-    from eigengraphs.inference.link_prediction import EdgePrediction, predict_edges
-    from eigengraphs.inference.method_contest import Contest, contest
-    from eigengraphs.inference.prediction_pipelines import METHODS, CovariateAdjustment
+    from eigengraphs.inference.prediction.identification import Identification, identify
+    from eigengraphs.inference.prediction.label_prediction import (
+        Evaluation,
+        PipelineScore,
+        evaluate,
+    )
+    from eigengraphs.inference.prediction.link_prediction import EdgePrediction, predict_edges
+    from eigengraphs.inference.prediction.method_contest import Contest, contest
+    from eigengraphs.inference.prediction.prediction_pipelines import METHODS, CovariateAdjustment
     from eigengraphs.inference.shared_structure import Structure, fit_structure, structure
+    from eigengraphs.inference.studies.group_differences import Comparison, compare
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
@@ -61,15 +65,15 @@ _FILES = {
     "changes_and_anomalies": ("Anomalies", "Changes", "anomalies", "change_points"),
     "clusters": ("Clusters", "cluster_graphs", "cluster_vertices"),
     "component_meaning": ("ComponentReading", "read_components", "trust_components"),
-    "group_differences": ("Comparison", "compare"),
-    "identification": ("Identification", "identify"),
+    "studies.group_differences": ("Comparison", "compare"),
+    "prediction.identification": ("Identification", "identify"),
     "intervals_and_bootstrap": (
         "Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals",
     ),
-    "label_prediction": ("Evaluation", "PipelineScore", "evaluate"),
-    "link_prediction": ("EdgePrediction", "predict_edges"),
-    "method_contest": ("Contest", "contest"),
-    "prediction_pipelines": ("METHODS", "CovariateAdjustment"),
+    "prediction.label_prediction": ("Evaluation", "PipelineScore", "evaluate"),
+    "prediction.link_prediction": ("EdgePrediction", "predict_edges"),
+    "prediction.method_contest": ("Contest", "contest"),
+    "prediction.prediction_pipelines": ("METHODS", "CovariateAdjustment"),
     "shared_structure": ("Structure", "fit_structure", "structure"),
 }  # fmt: skip
 

@@ -16,7 +16,7 @@ from scipy.stats import beta, chi2, false_discovery_control
 
 from eigengraphs.errors import InputError, ManyAnomaliesWarning
 from eigengraphs.fitting.settings import check_count
-from eigengraphs.inference.designs import (
+from eigengraphs.inference.studies.designs import (
     Array,
     Indices,
     check_share,

@@ -18,8 +18,8 @@ from sklearn.mixture import GaussianMixture
 
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import Array, Indices, check_choice, unit_of, units
 from eigengraphs.inference.intervals_and_bootstrap import bootstrap, sides_of
+from eigengraphs.inference.studies.designs import Array, Indices, check_choice, unit_of, units
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 

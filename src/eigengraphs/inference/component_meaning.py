@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from eigengraphs.dimension.halves_rules import chance, combined, noise_p_values
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import Array, numbered
 from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS, halvings, sides_of
+from eigengraphs.inference.studies.designs import Array, numbered
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
 

@@ -22,7 +22,13 @@ from eigengraphs.alignment.component_pairs import match_components
 from eigengraphs.dimension.choose_components import fit_quietly
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError, WeakPositionsWarning
-from eigengraphs.inference.designs import Array, Indices, check_choice, check_share, numbered
+from eigengraphs.inference.studies.designs import (
+    Array,
+    Indices,
+    check_choice,
+    check_share,
+    numbered,
+)
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import RandomState, generator
 from eigengraphs.system.tables import short_repr

@@ -14,18 +14,18 @@ from eigengraphs.dimension.choose_components import fit_quietly
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_count
-from eigengraphs.inference.designs import (
+from eigengraphs.inference.intervals_and_bootstrap import (
+    MOST_VERTICES,
+    LoadingVariance,
+    loading_intervals,
+)
+from eigengraphs.inference.studies.designs import (
     Array,
     Indices,
     check_choice,
     check_share,
     numbered,
     unit_of,
-)
-from eigengraphs.inference.intervals_and_bootstrap import (
-    MOST_VERTICES,
-    LoadingVariance,
-    loading_intervals,
 )
 from eigengraphs.solvers.rules import component_gram, solve_loadings
 from eigengraphs.stack import GraphStack

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.embedding import JointEmbedding
-from eigengraphs.inference.label_prediction import CHANCE
-from eigengraphs.inference.method_contest import Contest
+from eigengraphs.inference.prediction.label_prediction import CHANCE
+from eigengraphs.inference.prediction.method_contest import Contest
 from eigengraphs.plot.embedding_plots import HUES, MARKERS
 from eigengraphs.system.extras import need
 from eigengraphs.system.labels import component_name

@@ -8,8 +8,8 @@ from eigengraphs.cli.held_out import holding_out
 from eigengraphs.cli.results_folder import FinishedFit, file_name
 from eigengraphs.cli.terminal import Listener, Outcome, Table, sentence, written
 from eigengraphs.errors import InputError
-from eigengraphs.inference.label_prediction import CHANCE
-from eigengraphs.inference.prediction_pipelines import quiet
+from eigengraphs.inference.prediction.label_prediction import CHANCE
+from eigengraphs.inference.prediction.prediction_pipelines import quiet
 from eigengraphs.report.records import Finding, Intervals
 
 __all__ = ["evaluate"]

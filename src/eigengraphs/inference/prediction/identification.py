@@ -10,10 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import Array, graph_values
-from eigengraphs.inference.folds import numbered
-from eigengraphs.inference.label_prediction import CHANCE, Evaluation, evaluate, in_memory
-from eigengraphs.inference.prediction_pipelines import Trained
+from eigengraphs.inference.prediction.folds import numbered
+from eigengraphs.inference.prediction.label_prediction import (
+    CHANCE,
+    Evaluation,
+    evaluate,
+    in_memory,
+)
+from eigengraphs.inference.prediction.prediction_pipelines import Trained
+from eigengraphs.inference.studies.designs import Array, graph_values
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.tables import short_repr
 

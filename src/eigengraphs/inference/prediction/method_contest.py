@@ -11,15 +11,21 @@ import numpy as np
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.messages import explained_of
-from eigengraphs.inference.designs import Array
-from eigengraphs.inference.identification import (
+from eigengraphs.inference.prediction.identification import (
     Identification,
     Share,
     identify,
     repeated_scans,
 )
-from eigengraphs.inference.label_prediction import CHANCE, Cell, Evaluation, evaluate, in_memory
-from eigengraphs.inference.prediction_pipelines import JOINT, MethodsLike, Trained
+from eigengraphs.inference.prediction.label_prediction import (
+    CHANCE,
+    Cell,
+    Evaluation,
+    evaluate,
+    in_memory,
+)
+from eigengraphs.inference.prediction.prediction_pipelines import JOINT, MethodsLike, Trained
+from eigengraphs.inference.studies.designs import Array
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.tables import short_repr

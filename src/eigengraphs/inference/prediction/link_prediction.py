@@ -18,7 +18,7 @@ from eigengraphs.dimension.choose_components import fit_quietly
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_count
-from eigengraphs.inference.designs import Array, Indices
+from eigengraphs.inference.studies.designs import Array, Indices
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.randomness import RandomState, seed_sequence

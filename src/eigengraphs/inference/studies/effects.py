@@ -17,7 +17,7 @@ from scipy.special import fdtrc
 from scipy.stats import norm
 from sklearn.covariance import ledoit_wolf
 
-from eigengraphs.inference.designs import (
+from eigengraphs.inference.studies.designs import (
     Array,
     Design,
     Indices,

@@ -27,7 +27,8 @@ from sklearn.utils.validation import check_is_fitted
 from eigengraphs import baselines
 from eigengraphs.embedding import JointEmbedding, select_dimension
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import (
+from eigengraphs.inference.prediction.folds import Split, make_folds
+from eigengraphs.inference.studies.designs import (
     Array,
     Indices,
     Variable,
@@ -38,7 +39,6 @@ from eigengraphs.inference.designs import (
     unit_of,
     units,
 )
-from eigengraphs.inference.folds import Split, make_folds
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
 

@@ -13,17 +13,8 @@ from scipy import stats
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.designs import (
-    Array,
-    Indices,
-    check_choice,
-    check_share,
-    graph_values,
-    read_variable,
-    unit_of,
-)
-from eigengraphs.inference.folds import Folds, make_folds, shown
-from eigengraphs.inference.prediction_pipelines import (
+from eigengraphs.inference.prediction.folds import Folds, make_folds, shown
+from eigengraphs.inference.prediction.prediction_pipelines import (
     JOINT,
     RULES,
     FoldOutcome,
@@ -35,6 +26,15 @@ from eigengraphs.inference.prediction_pipelines import (
     quiet,
     rule_name,
     run_folds,
+)
+from eigengraphs.inference.studies.designs import (
+    Array,
+    Indices,
+    check_choice,
+    check_share,
+    graph_values,
+    read_variable,
+    unit_of,
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack

@@ -11,7 +11,7 @@ from scipy.stats import false_discovery_control
 
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_count
-from eigengraphs.inference.designs import (
+from eigengraphs.inference.studies.designs import (
     Array,
     DesignKind,
     check_share,
@@ -21,7 +21,7 @@ from eigengraphs.inference.designs import (
     varying_loadings,
     words,
 )
-from eigengraphs.inference.effects import Effects, Tests, effect_sizes, permutation_tests
+from eigengraphs.inference.studies.effects import Effects, Tests, effect_sizes, permutation_tests
 from eigengraphs.system.labels import count_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 

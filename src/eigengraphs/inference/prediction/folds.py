@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGrou
 
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_count
-from eigengraphs.inference.designs import Indices, check_choice
+from eigengraphs.inference.studies.designs import Indices, check_choice
 from eigengraphs.system.labels import shortened
 
 __all__ = ["Folds", "Split", "make_folds", "numbered", "shown"]
