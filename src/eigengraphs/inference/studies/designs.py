@@ -1,7 +1,7 @@
 """Groups, covariates and participants as a linear model, and which of its rows may change places.
 
 :func:`read_variable` and :func:`read_table` take what users know of their graphs,
-:func:`make_design` makes a linear model of it, and :class:`Permutations` holds the rearrangements
+:func:`read_design` makes a linear model of it, and :class:`Permutations` holds the rearrangements
 of its rows that the hypothesis of no effect allows.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import UNKNOWN, are_codes, without_none
 
-__all__ = ["Design", "Permutations", "Variable", "make_design", "read_table", "read_variable"]
+__all__ = [
+    "Design", "Permutations", "Variable", "make_design", "read_design", "read_table",
+    "read_variable",
+]  # fmt: skip
 
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -332,6 +335,10 @@ class Design:
         Of the rows; groups between subjects: of the subjects.
     means : (d,)
         Mean loadings of all rows.
+    unit
+        Of a quantity: effects are per so much of it.
+    covariates
+        Their names.
     """
 
     X: Array
@@ -344,6 +351,8 @@ class Design:
     means: Array
     n_graphs: int
     notes: tuple[str, ...]
+    unit: float = 1.0
+    covariates: tuple[str, ...] = ()
 
     @property
     def units(self) -> Indices:
@@ -370,6 +379,48 @@ class Design:
     def without_covariates(self, A: Array) -> Array:
         """Return what the covariates do not explain of columns A (u, k)."""
         return np.asarray(A - self.Z @ (self.Z.T @ A))
+
+
+def read_design(
+    Y: Array, group: Any, covariates: Any = None, subjects: Any = None, name: str = "group"
+) -> Design:
+    """Build the model from what users know of their graphs; rows without a value are left out.
+
+    Parameters
+    ----------
+    Y : (m, d)
+        Loadings.
+    group, covariates, subjects
+        As :func:`~eigengraphs.inference.compare` takes them.
+    name
+        Of the group, for messages and notes.
+    """
+    variable, unit = read_variable(name, group, len(Y)).scaled()
+    table = [covariate.scaled()[0] for covariate in read_table(covariates, len(Y))]
+    asked = [variable, *table]
+    if subjects is not None:
+        asked.append(read_variable("subjects", subjects, len(Y), "groups"))
+    rows, left_out = np.all([each.known for each in asked], axis=0), []
+    if not rows.all():
+        why = ", ".join(
+            f"{int((~each.known).sum())} without {each.name}"
+            for each in asked
+            if not each.known.all()
+        )
+        left_out.append(f"{int((~rows).sum())} of {len(rows)} graphs are left out: {why}")
+        if rows.sum() < 3:
+            raise InputError(
+                f"only {int(rows.sum())} graphs have all values ({why}), too few to compare"
+            )
+    try:
+        known, *others = (each.rows(rows) for each in asked)
+        design = make_design(Y[rows], known, others[: len(table)], *others[len(table) :])
+    except InputError as error:
+        if rows.all():
+            raise
+        raise InputError(f"{error} ({left_out[0]})") from None
+    names = tuple(covariate.name for covariate in table)
+    return replace(design, notes=(*left_out, *design.notes), unit=unit, covariates=names)
 
 
 def make_design(

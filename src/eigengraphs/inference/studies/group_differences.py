@@ -9,15 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.studies.designs import (
     Array,
     DesignKind,
     check_share,
-    make_design,
-    read_table,
-    read_variable,
+    read_design,
     varying_loadings,
     words,
 )
@@ -373,30 +370,7 @@ def compare(
         loadings, lambda Y: np.ptp(Y, axis=0), "the same for all graphs", least=3,
         components=components, leave_out=leave_out,
     )  # fmt: skip
-    variable, unit_of_group = read_variable(name, group, len(Y)).scaled()
-    table = [covariate.scaled()[0] for covariate in read_table(covariates, len(Y))]
-    asked = [variable, *table]
-    if subjects is not None:
-        asked.append(read_variable("subjects", subjects, len(Y), "groups"))
-    rows = np.all([each.known for each in asked], axis=0)
-    if not rows.all():
-        why = ", ".join(
-            f"{int((~each.known).sum())} without {each.name}"
-            for each in asked
-            if not each.known.all()
-        )
-        notes.append(f"{int((~rows).sum())} of {len(rows)} graphs are left out: {why}")
-        if rows.sum() < 3:
-            raise InputError(
-                f"only {int(rows.sum())} graphs have all values ({why}), too few to compare"
-            )
-    try:
-        group, *others = (each.rows(rows) for each in asked)
-        design = make_design(Y[rows], group, others[: len(table)], *others[len(table) :])
-    except InputError as error:
-        if rows.all():
-            raise
-        raise InputError(f"{error} ({notes[-1]})") from None
+    design = read_design(Y, group, covariates, subjects, name)
     notes.extend(design.notes)
     for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
     tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
@@ -422,7 +396,7 @@ def compare(
     q = design.X.shape[1]
     coded = np.vstack([np.zeros(q), np.eye(q)]) if levels else np.zeros((0, q))
     with np.errstate(over="ignore", under="ignore"):  # infinite beyond what a number can hold
-        slopes = np.full(len(names), np.nan) if levels else b[0] * (unit / unit_of_group)
+        slopes = np.full(len(names), np.nan) if levels else b[0] * (unit / design.unit)
     return Comparison(
         group=name,
         kind=design.group.kind,
@@ -435,7 +409,7 @@ def compare(
         df=(q, design.df_error),
         p_fdr=np.asarray(false_discovery_control(tests.p_values)),
         confidence=confidence,
-        covariates=tuple(covariate.name for covariate in table),
+        covariates=design.covariates,
         n_graphs=design.n_graphs,
         n_units=int(design.units.max()) + 1,
         n_bootstrap=n_bootstrap,
