@@ -17,13 +17,21 @@ def _solvers(*names: str) -> list[str]:
 _STACK = [
     "tests/stack/test_stack.py", "tests/stack/test_stack_contract.py",
     "tests/stack/test_construction.py", "tests/stack/test_bad_input.py",
-    "tests/stack/test_transforms.py", "tests/stack/test_weights.py",
-    "tests/stack/test_hidden_entries.py",
+    "tests/stack/test_transforms.py", "tests/stack/test_hidden_entries.py",
 ]  # fmt: skip
+_OPERATORS = ["tests/operators/test_contract.py", "tests/operators/test_blocked.py"]
+_OBSERVED = ["tests/operators/test_observed.py", "tests/stack/test_hidden_entries.py"]
 
 #: In the order in which they are run; the first failure ends it. Tests of whole fits are left out:
 #: they take a hundred times as long.
 TESTS: dict[str, list[str]] = {
+    "operators/block_by_block.py": ["tests/operators/test_blocked.py"],
+    "operators/csr.py": _OPERATORS,
+    "operators/degrees.py": ["tests/variations/test_degree_corrected.py"],
+    "operators/dense.py": _OPERATORS,
+    "operators/means.py": [*_OBSERVED, *_solvers("masked")],
+    "operators/observed.py": [*_OBSERVED, *_solvers("masked")],
+    "operators/treated.py": _OPERATORS,
     "solvers/algorithm1.py": [*_solvers("algorithm1"), "tests/embedding/test_degenerate.py"],
     "solvers/ascent.py": _solvers("geometry", "metric", "core"),
     "solvers/basis.py": _solvers("basis", "subspace"),
