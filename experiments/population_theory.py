@@ -8,8 +8,6 @@ A_st and A_ts are one variable. Graphs without loops: both have a zero diagonal.
     E<A, hh^T>^2 = nu (h^T P_0 h)^2 + (h*h)^T V (h*h),
     M(h) = E(<A, hh^T> A) = nu (h^T P_0 h) P_0 + hh^T * V.
 
-:class:`PopulationObjective` computes them exactly; the others are what its methods return.
-
 >>> theory = PopulationObjective.erdos_renyi(100, 0.5)
 >>> round(theory.bound(theory.h1), 3)  # of Theorem 4.2
 0.04
@@ -18,23 +16,23 @@ A_st and A_ts are one variable. Graphs without loops: both have a zero diagonal.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.linalg import null_space
 from scipy.optimize import brentq
-from scipy.sparse.linalg import LinearOperator, minres
 
 from eigengraphs.errors import InputError
+from experiments.repetitions import Array
 
-__all__ = ["DistanceLemma", "EigenvectorLemma", "PopulationMinimizer", "PopulationObjective"]
+__all__ = ["PopulationMinimizer", "PopulationObjective"]
 
-Array = NDArray[np.float64]
 ROUNDING = 1e-12  # relative room for sums in floating point
 
 
-@dataclass(frozen=True, eq=False)
-class PopulationMinimizer:
+class PopulationMinimizer(NamedTuple):
     """A minimizer h' of D(h, h_1), signed so that h_1 . h' >= 0.
 
     ``vector`` is h', (n,); ``second_moment`` E<A, h'h'^T>^2; ``distance`` ||h' - h_1||;
@@ -48,43 +46,6 @@ class PopulationMinimizer:
     stationarity: float
 
 
-@dataclass(frozen=True)
-class EigenvectorLemma:
-    """First lemma of Appendix A at one h: h leads the spectrum of M(h).
-
-    ``residual`` is the norm of M(h) h / eigenvalue - h, ``eigenvalue`` h^T M(h) h, and ``gap`` the
-    eigenvalue minus the largest magnitude of the others.
-    """
-
-    residual: float
-    eigenvalue: float
-    gap: float
-
-    def holds(self, tolerance: float = 1e-8) -> bool:
-        """Tell whether h is an eigenvector and no other eigenvalue is larger in magnitude."""
-        return self.residual <= tolerance and self.gap >= -tolerance * self.eigenvalue
-
-
-@dataclass(frozen=True)
-class DistanceLemma:
-    """Second lemma of Appendix A at one h: M(h) is near its noiseless part.
-
-    ``distance`` is ||M(h) - E(lambda^2) (h_1 . h)^2 h_1 h_1^T||_F and ``bound`` 2 E(lambda), as
-    printed; ``sharper_bound`` is that times sum_s h_1s^2 h_s^2 (the proof's last line says ``=``
-    where it means ``<=``).
-    """
-
-    distance: float
-    bound: float
-    sharper_bound: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether the distance is within both bounds."""
-        return self.distance <= min(self.bound, self.sharper_bound) * (1 + ROUNDING)
-
-
-@dataclass(frozen=True, eq=False)
 class PopulationObjective:
     """The population objective D(h, h_1) = E||A - <A, hh^T> hh^T||^2 of section 4, exactly.
 
@@ -93,8 +54,7 @@ class PopulationObjective:
     h1 : array-like of shape (n,)
         Unit vector h_1 without entries of opposite sign (probabilities would be negative).
     mean_loading, mean_squared_loading : float
-        E(lambda) and E(lambda^2). With L the largest loading that keeps probabilities at most 1,
-        E(lambda)^2 <= E(lambda^2) <= L E(lambda), which is all that two moments can tell.
+        E(lambda) and E(lambda^2).
     loops : bool, default=True
         Whether self-loops are drawn, as in the paper. Otherwise the diagonal of A is zero, and
         h' differs from h_1 even without noise.
@@ -105,28 +65,28 @@ class PopulationObjective:
     >>> [(round(low, 2), round(high, 2)) for low, high in theory.allowed_distances()]
     [(0.0, 0.04), (1.28, 1.52)]
     >>> best = theory.minimizer()
-    >>> best.distance < 1e-8, theory.lemma_eigenvector(best.vector).holds()
+    >>> best.distance < 1e-8, theory.leads_spectrum(best.vector)
     (True, True)
     """
 
-    h1: Array
-    mean_loading: float
-    mean_squared_loading: float
-    loops: bool = True
-
-    def __post_init__(self) -> None:
-        u, mu, nu = _unit(self.h1), self.mean_loading, self.mean_squared_loading
-        object.__setattr__(self, "h1", u)
-        L, slack = self.largest_loading, 1 + ROUNDING
-        if u.min() < -ROUNDING and u.max() > ROUNDING:
+    def __init__(
+        self, h1: ArrayLike, mean_loading: float, mean_squared_loading: float, loops: bool = True
+    ) -> None:
+        self.h1, self.loops = _unit(h1), loops
+        self.mu, self.nu = mean_loading, mean_squared_loading
+        P0 = np.outer(self.h1, self.h1)
+        V = 2 * (self.mu * P0 - self.nu * P0**2)
+        V[np.diag_indices_from(V)] /= 2
+        kept = 1.0 if loops else 1.0 - np.eye(len(P0))
+        self.P0, self.V = P0 * kept, V * kept
+        # With L the largest loading that keeps probabilities at most 1, mu^2 <= nu <= L mu is all
+        # that two moments can tell.
+        most, slack = float(self.P0.max()), 1 + ROUNDING
+        possible = 0 < self.mu and self.mu**2 <= self.nu * slack and self.nu * most <= self.mu * slack
+        if not possible or self.P0.min() < -ROUNDING:
             raise InputError(
-                "h1 must be of one sign, or lambda h1 h1^T has negative entries; got entries from "
-                f"{u.min():.3g} to {u.max():.3g}"
-            )
-        if not (0 < mu < math.inf and mu**2 <= nu * slack < math.inf and nu <= L * mu * slack):
-            raise InputError(
-                f"no loading within [0, {L:.6g}], where edge probabilities are within [0, 1] for "
-                f"this h1, has mean_loading = {mu:.6g} > 0 and mean_squared_loading = {nu:.6g}"
+                f"no loading that keeps lambda h1 h1^T within [0, 1] (h1 of one sign, lambda from 0 "
+                f"to 1 / {most:.6g}) has mean {self.mu:.6g} > 0 and mean square {self.nu:.6g}"
             )
 
     @classmethod
@@ -135,85 +95,46 @@ class PopulationObjective:
     ) -> PopulationObjective:
         """Take the moments from loadings, (m,), each as likely as the others."""
         lam = np.asarray(loadings, dtype=float)
-        theory = cls(h1, float(lam.mean()), float((lam**2).mean()), loops)
-        if not 0 <= lam.min() <= lam.max() <= theory.largest_loading * (1 + ROUNDING):
-            raise InputError(
-                f"loadings must be within [0, {theory.largest_loading:.6g}], or edge probabilities "
-                f"leave [0, 1] for this h1; they go from {lam.min():.6g} to {lam.max():.6g}"
-            )
-        return theory
+        return cls(h1, float(lam.mean()), float((lam**2).mean()), loops)
 
     @classmethod
     def erdos_renyi(cls, n: int, p: float, loops: bool = True) -> PopulationObjective:
         """Erdos-Renyi graphs: h_1 constant and lambda = n p without variation."""
         return cls(np.full(n, 1 / math.sqrt(n)), n * p, (n * p) ** 2, loops)
 
-    @property
-    def largest_loading(self) -> float:
-        """Largest lambda with lambda h_1s h_1t <= 1 for every pair that may be an edge."""
-        second, first = np.sort(np.abs(self.h1))[-2:]
-        product = float(first * (first if self.loops else second))
-        return 1 / product if product > 0 else math.inf
-
     # Expectations ------------------------------------------------------------------------
 
-    def signal(self, h: ArrayLike) -> float:
+    def signal(self, h: Array) -> float:
         """Return E<P, hh^T>^2 = E(lambda^2) (h_1 . h)^4; hollow: E(lambda^2) (h^T P_0 h)^2."""
-        h = _unit(h)
-        return self.mean_squared_loading * float(h @ self._pattern(h)) ** 2
+        return self.nu * float(h @ self.P0 @ h) ** 2
 
-    def noise(self, h: ArrayLike) -> float:
+    def noise(self, h: Array) -> float:
         """Return E((h^T (A - P) h)^2) = (h*h)^T V (h*h)."""
-        h = _unit(h)
-        return float(h**2 @ self._variances(h**2))
+        return float(h**2 @ self.V @ h**2)
 
-    def second_moment(self, h: ArrayLike) -> float:
+    def second_moment(self, h: Array) -> float:
         """Return E<A, hh^T>^2, signal and noise together (display after Theorem 4.2)."""
         return self.signal(h) + self.noise(h)
 
     def squared_norm(self) -> float:
         """Return E||A||_F^2, the mean number of ones: entries 0 and 1 are their own squares."""
-        return self.mean_loading * float(self._pattern(np.ones(self.h1.size)).sum())
+        return self.mu * float(self.P0.sum())
 
-    def objective(self, h: ArrayLike) -> float:
+    def objective(self, h: Array) -> float:
         """Return D(h, h_1) = E||A||^2 - E<A, hh^T>^2 for a unit vector h."""
         return self.squared_norm() - self.second_moment(h)
 
-    def gradient(self, h: ArrayLike) -> Array:
+    def gradient(self, h: Array) -> Array:
         """Return the gradient of D on the unit sphere, -4 (M(h) h - (h^T M(h) h) h), (n,)."""
-        h = _unit(h)
-        g = self._multiply(h, h)
+        g = self.expected_weighted_adjacency(h) @ h
         return -4 * (g - (h @ g) * h)
 
-    def expected_weighted_adjacency(self, h: ArrayLike) -> Array:
+    def expected_weighted_adjacency(self, h: Array) -> Array:
         """Return M(h) = E(<A, hh^T> A), shape (n, n).
 
         The paper's first display of it has h_1 for h' in the diag term; its second is right.
         """
-        h, P0 = _unit(h), self._dense_pattern()
-        V = 2 * (self.mean_loading * P0 - self.mean_squared_loading * P0**2)
-        V[np.diag_indices_from(V)] /= 2
-        return self.mean_squared_loading * (h @ P0 @ h) * P0 + np.outer(h, h) * V
-
-    def _dense_pattern(self) -> Array:
-        P0 = np.outer(self.h1, self.h1)
-        return P0 if self.loops else P0 - np.diag(np.diag(P0))
-
-    def _pattern(self, x: Array) -> Array:
-        """Return P_0 x."""
-        ux = self.h1 * x
-        return self.h1 * (ux.sum() if self.loops else _sum_of_others(ux))
-
-    def _variances(self, x: Array) -> Array:
-        """Return V x."""
-        u, mu, nu = self.h1, self.mean_loading, self.mean_squared_loading
-        Vx = 2 * (mu * u * _sum_of_others(u * x) - nu * u**2 * _sum_of_others(u**2 * x))
-        return Vx + (mu * u**2 - nu * u**4) * x if self.loops else Vx
-
-    def _multiply(self, h: Array, x: Array) -> Array:
-        """Return M(h) x."""
-        form = h @ self._pattern(h)
-        return self.mean_squared_loading * form * self._pattern(x) + h * self._variances(h * x)
+        return self.nu * float(h @ self.P0 @ h) * self.P0 + np.outer(h, h) * self.V
 
     # The minimizer -----------------------------------------------------------------------
 
@@ -232,53 +153,43 @@ class PopulationObjective:
         values = np.array([self.second_moment(h) for h in ends])
         h = ends[int(np.argmax(values >= values.max() * (1 - 1e-10)))]
         h = h if h @ self.h1 >= 0 else -h
-        theta, size = self.second_moment(h), float(np.linalg.norm(self.gradient(h))) / 4
+        theta = self.second_moment(h)
+        left = float(np.linalg.norm(self.gradient(h))) / 4 / (theta or 1.0)
         distance = float(np.linalg.norm(h - self.h1))
-        return PopulationMinimizer(
-            h, self.squared_norm() - theta, theta, distance, size / theta if theta else size
-        )
+        return PopulationMinimizer(h, self.squared_norm() - theta, theta, distance, left)
 
     def _ascend(self, h: Array, tol: float, max_iter: int = 200) -> Array:
         """Climb E<A, hh^T>^2 from h to a critical point; Newton's method finishes.
 
-        A step h <- M(h) h + c h, normalized, where M(h) + c I >= 0 by Gershgorin's theorem, never
+        A step h <- M(h) h + c h, normalized, where M(h) + c I >= 0, never
         lowers E<A, hh^T>^2 (Cauchy-Schwarz, as in the first lemma of Appendix A).
         """
-        radius = float(min(np.max(self.h1**2), np.max(self._pattern(np.ones(h.size)))))
         for _ in range(max_iter):
-            g = self._multiply(h, h)
+            M = self.expected_weighted_adjacency(h)
+            g = M @ h
             theta = float(h @ g)
-            residual = g - theta * h
-            size = float(np.linalg.norm(residual))
+            size = float(np.linalg.norm(g - theta * h))
             if size <= tol * theta:
                 break
-            c = float(np.max(np.abs(h) * self._variances(np.abs(h))))
-            if not self.loops:
-                c += self.mean_squared_loading * abs(float(h @ self._pattern(h))) * radius
-            step = g + c * h
+            step = g - min(float(np.linalg.eigvalsh(M)[0]), 0.0) * h
             if size <= 0.01 * theta:  # farther off, Newton's method may head for a saddle
-                newton = self._newton_point(h, theta, residual)
+                newton = h + self._newton_step(h, M, theta)
+                newton /= np.linalg.norm(newton)
                 step = newton if self.second_moment(newton) >= theta * (1 - 1e-14) else step
             h = step / np.linalg.norm(step)
         return h
 
-    def _newton_point(self, h: Array, theta: float, residual: Array) -> Array:
-        """Return the Newton point for M(h) h = theta h on the sphere."""
-        nu, Ph, Vhh = self.mean_squared_loading, self._pattern(h), self._variances(h**2)
-
-        def matvec(x: Array) -> Array:
-            x = x - (h @ x) * h
-            y = nu * (2 * (Ph @ x) * Ph + (h @ Ph) * self._pattern(x))
-            y += x * Vhh + 2 * h * self._variances(h * x) - theta * x
-            return y - (h @ y) * h
-
-        H = LinearOperator((h.size, h.size), matvec=matvec, dtype=np.float64)
-        d = minres(H, -residual, rtol=1e-10, maxiter=4 * h.size)[0]
-        return (h + d) / np.linalg.norm(h + d)
+    def _newton_step(self, h: Array, M: Array, theta: float) -> Array:
+        """Return the Newton step for M(h) h = theta h on the sphere."""
+        Ph = self.P0 @ h
+        H = M + np.outer(h, h) * self.V + 2 * self.nu * np.outer(Ph, Ph)
+        H += np.diag(self.V @ h**2 - theta)
+        T = null_space(h[None])
+        return -T @ np.linalg.lstsq(T.T @ H @ T, T.T @ M @ h)[0]
 
     # Bounds and lemmas -------------------------------------------------------------------
 
-    def bound(self, h: ArrayLike) -> float:
+    def bound(self, h: Array) -> float:
         """Return the bound of Theorem 4.2, 2 E(lambda) / (E(lambda^2) (h_1 . h)^2).
 
         It needs h_1 . h' >= 0: for -h' it fails as printed. Hollow graphs, which the paper does not
@@ -290,7 +201,7 @@ class PopulationObjective:
         worse than h_1, so that sin(phi) <= 2 E(lambda) / E(lambda^2) without (h_1 . h')^2 =
         cos(phi)^2 below the line; and cos(phi)^2 <= cos(phi / 2) pays for the rest.
         """
-        overlap = float(self.h1 @ _unit(h))
+        overlap = float(self.h1 @ h)
         return self._printed_constant() / overlap**2 if overlap else math.inf
 
     def allowed_distances(self) -> list[tuple[float, float]]:
@@ -318,32 +229,34 @@ class PopulationObjective:
         It is 2 sin(phi / 2) for the largest angle phi that `_sine_bound` allows. It is never above
         Theorem 4.2 and has no second interval; sqrt(2) says nothing.
         """
-        return 2 * math.sin(math.asin(min(self._sine_bound(), 1.0)) / 2)
+        return 2 * math.sin(math.asin(min(self._sine_bound, 1.0)) / 2)
 
-    def lemma_eigenvector(self, h: ArrayLike) -> EigenvectorLemma:
-        """Check the first lemma of Appendix A at h; it holds at h', with loops and without.
+    def leads_spectrum(self, h: Array, tolerance: float = 1e-8) -> bool:
+        """Tell whether h leads the spectrum of M(h): the first lemma of Appendix A.
 
-        It does not mark h' out: vectors orthogonal to h_1, where the signal is zero, may pass too,
-        which is how the interval near sqrt(2) gets into Theorem 4.2.
+        It holds at h', with loops and without, but does not mark h' out: vectors orthogonal to h_1,
+        where the signal is zero, may pass too, which is how the interval near sqrt(2) gets into
+        Theorem 4.2.
         """
-        h, M = _unit(h), self.expected_weighted_adjacency(h)
+        M = self.expected_weighted_adjacency(h)
         theta = float(h @ M @ h)
-        eigenvalues = np.linalg.eigvalsh(M)
-        others = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - theta)))
         residual = float(np.linalg.norm(M @ h - theta * h))
-        gap = theta - float(np.abs(others).max())
-        return EigenvectorLemma(residual / theta if theta else residual, theta, gap)
+        largest = float(np.abs(np.linalg.eigvalsh(M)).max())
+        return residual <= tolerance * (theta or 1.0) and largest <= theta * (1 + tolerance)
 
-    def lemma_distance(self, h: ArrayLike) -> DistanceLemma:
-        """Check the second lemma at h; it holds for every h (hollow: with P_0 for h_1 h_1^T)."""
-        h, P0 = _unit(h), self._dense_pattern()
-        noiseless = self.mean_squared_loading * float(h @ P0 @ h) * P0
-        distance = float(np.linalg.norm(self.expected_weighted_adjacency(h) - noiseless))
-        bound = 2 * self.mean_loading
-        return DistanceLemma(distance, bound, bound * float(self.h1**2 @ h**2))
+    def noise_distances(self, h: Array) -> tuple[float, float, float]:
+        """Return ||M(h) - E(lambda^2) (h_1 . h)^2 h_1 h_1^T||_F and two bounds of it.
 
+        The second lemma: the first bound is 2 E(lambda), as printed, and the sharper one that times
+        sum_s h_1s^2 h_s^2 (the proof's last line says ``=`` where it means ``<=``). They hold for
+        every h; for hollow graphs with P_0 for h_1 h_1^T.
+        """
+        distance = float(np.linalg.norm(np.outer(h, h) * self.V))
+        return distance, 2 * self.mu, 2 * self.mu * float(self.h1**2 @ h**2)
+
+    @cached_property
     def _sine_bound(self) -> float:
-        """Return a bound of sin(phi), possibly above 1, that needs no knowledge of h'.
+        """A bound of sin(phi), possibly above 1, that needs no knowledge of h'.
 
         Project M(h') h' = theta h' off h_1: with loops only hh^T * V is left of M, of norm at most
         2 E(lambda) U with U = max_s h_1s^2, and theta >= E(lambda^2) + noise(h_1), so
@@ -353,15 +266,15 @@ class PopulationObjective:
         For hollow graphs the missing diagonal adds E(lambda^2) max(U^2, (U - min_s h_1s^2) / 2)
         above the line, and theta >= second_moment(h_1) stands below.
         """
-        u2, nu, theta = self.h1**2, self.mean_squared_loading, self.second_moment(self.h1)
+        u2, theta = self.h1**2, self.second_moment(self.h1)
         U, spread = float(u2.max()), float(np.ptp(u2))
-        lacking = 0.0 if self.loops else nu * max(U**2, spread / 2)
-        return (lacking + 2 * self.mean_loading * U) / theta if theta else math.inf
+        lacking = 0.0 if self.loops else self.nu * max(U**2, spread / 2)
+        return (lacking + 2 * self.mu * U) / theta if theta else math.inf
 
     def _printed_constant(self) -> float:
         """Return K = 2 E(lambda) / E(lambda^2), if Theorem 4.2 is proved for this model."""
-        K = 2 * self.mean_loading / self.mean_squared_loading
-        if min(self._sine_bound(), 1.0) > K * (1 + ROUNDING):
+        K = 2 * self.mu / self.nu
+        if min(self._sine_bound, 1.0) > K * (1 + ROUNDING):
             raise InputError(
                 "Theorem 4.2 is not proved for these hollow graphs: use distance_bound()"
             )
@@ -369,19 +282,9 @@ class PopulationObjective:
 
 
 def _unit(vector: ArrayLike) -> Array:
-    """Return a copy of a vector of norm 1, (n,), freed from rounding and not to be written to."""
+    """Return a vector of norm 1, (n,), freed from rounding."""
     v = np.array(vector, dtype=float)
     norm = float(np.linalg.norm(v))
     if v.ndim != 1 or v.size < 2 or not abs(norm - 1) <= 1e-6:
         raise InputError(f"expected a vector of norm 1; got shape {v.shape}, norm {norm:.6g}")
-    v /= norm
-    v.setflags(write=False)
-    return v
-
-
-def _sum_of_others(y: Array) -> Array:
-    """Return sum_{t != s} y_t for every s; subtracting y_s from the sum would cancel digits."""
-    before, after = np.zeros_like(y), np.zeros_like(y)
-    before[1:] = np.cumsum(y[:-1])
-    after[:-1] = np.cumsum(y[:0:-1])[::-1]
-    return before + after
+    return v / norm

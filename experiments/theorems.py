@@ -264,16 +264,16 @@ def _bound(rng: Rng) -> dict[str, Any]:
             printed = theory.bound(h)
         except InputError:  # hollow graphs, for which the theorem is not proved
             printed = None
-        eigenvector, distance = theory.lemma_eigenvector(h), theory.lemma_distance(h)
+        apart, *bounds = theory.noise_distances(h)
         found["loops" if loops else "hollow"] = {
             "distance": best.distance,
             "printed": printed,
             "sharper": theory.distance_bound(),
             "other sign": float(np.linalg.norm(h + theory.h1)),
             "stationarity": best.stationarity,
-            "eigenvector": eigenvector.holds(),
-            "norm": distance.distance / distance.bound,
-            "norm holds": distance.holds,
+            "eigenvector": theory.leads_spectrum(h),
+            "norm": apart / bounds[0],
+            "norm holds": bool(apart <= min(bounds) * (1 + EXACT)),
         }
     return found
 
