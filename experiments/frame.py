@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -29,11 +29,11 @@ from eigengraphs.errors import DegenerateWarning, EigengraphsError, InputError
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import output_folder, whole_file
 from experiments.drawing import save, style
-from experiments.repetitions import gathered
+from experiments.repetitions import error_of, gathered, measured
 
 __all__ = [
-    "CATALOGUE", "Finding", "Journal", "Outcome", "Run", "Table", "embed", "grid", "judged",
-    "new", "reproduce",
+    "CATALOGUE", "Finding", "Journal", "Outcome", "Run", "Table", "beside", "embed", "grid",
+    "judged", "new", "reproduce",
 ]  # fmt: skip
 
 #: Arguments of one step, such as ``{"repetition": 3}``: plain values, so that they make a key.
@@ -340,6 +340,17 @@ def judged(claim: str, outcome: str, holds: Any, yes: str, no: str | None = None
     """Return the finding that a claim of the paper holds, or does not, with the reason of each."""
     verdict: Verdict = "reproduced" if holds else "differs"
     return Finding(claim, outcome, verdict, yes if holds or no is None else no)
+
+
+def beside(claim: str, values: Any, bound: float, outcome: str | None = None) -> Finding:
+    """Return the finding on repeated errors (r,) beside a published one, by two standard errors."""
+    mean, room = float(values.mean()), 2 * float(error_of(values))
+    said = measured(values) if outcome is None else outcome
+    if abs(mean - bound) <= room:
+        return Finding(claim, said, "reproduced", "equal within two standard errors")
+    word, verdict = ("below", "better") if mean < bound else ("above", "differs")
+    reason = f"{word} the published value by more than two standard errors"
+    return Finding(claim, said, cast(Verdict, verdict), reason)
 
 
 def new(claim: str, outcome: str, reason: str) -> Finding:

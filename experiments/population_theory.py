@@ -82,10 +82,10 @@ class PopulationObjective:
         # With L the largest loading that keeps probabilities at most 1, mu^2 <= nu <= L mu is all
         # that two moments can tell.
         most, slack = float(self.P0.max()), 1 + ROUNDING
-        possible = 0 < self.mu and self.mu**2 <= self.nu * slack and self.nu * most <= self.mu * slack
-        if not possible or self.P0.min() < -ROUNDING:
+        possible = self.mu**2 <= self.nu * slack and self.nu * most <= self.mu * slack
+        if not (possible and self.mu > 0 and self.P0.min() >= -ROUNDING):
             raise InputError(
-                f"no loading that keeps lambda h1 h1^T within [0, 1] (h1 of one sign, lambda from 0 "
+                "no loading that keeps lambda h1 h1^T within [0, 1] (h1 of one sign, lambda from 0 "
                 f"to 1 / {most:.6g}) has mean {self.mu:.6g} > 0 and mean square {self.nu:.6g}"
             )
 

@@ -51,7 +51,7 @@ QUICK = {
     "trade": ("nn", "", TRADE),
     "hnu1": ("nnn", "the bar holds", ()),
     "links": ("bbb?bb", "first: ", MULTIPLEX),
-    "table_a": ("rrbrrb", "below the best published value", ()),
+    "table_a": ("rrbrrb", "below the published value", ()),
     "table_b": ("bb[br]", "at most 1.05", ()),
     "table_c": ("rn", "", (partial(datasets.load_multiplex, "celegans-neurons"),)),
     "table_d": ("n", "is lowest here, by communities", (datasets.fetch_us_airports,)),
