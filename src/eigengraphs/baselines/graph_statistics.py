@@ -5,21 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from eigengraphs.baselines.eigenvectors import FEW, as_dense, leading
 from eigengraphs.baselines.graph_baseline import GraphBaseline, each_graph
 from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
-from eigengraphs.system.parallel import announce_compiling
+from eigengraphs.system.parallel import spans
 
 __all__ = ["GraphStatistics", "SpectralStatistics"]
 
-announce_compiling()
-
-Index = NDArray[Any]
-
+_BLOCK_ENTRIES = 2**22  # of vertices beside vertices, at a time
 _NAMES = [
     "size", "max_degree", "max_average_degree", "scan_statistic", "triangles", "clustering",
     "average_path_length",
@@ -95,15 +91,8 @@ def _statistics(stack: GraphStack) -> Array:
     pattern.sort_indices()
     pattern.data[:] = 1.0
     degrees = np.diff(pattern.indptr).reshape(m, n).astype(np.int64)
-    triangles, paths = np.empty((m, n), dtype=np.int64), np.empty((m, 2), dtype=np.int64)
-    _count_paths(pattern.indptr, pattern.indices, n, paths)
     graphs = list(each_graph(GraphStack.from_flat(pattern, m)))
-    for A, count in zip(graphs, triangles, strict=True):
-        if 64 * A.nnz >= n * n:  # a product of matrices takes less than counting
-            D = A.astype(np.float32).toarray()  # which holds the numbers of common neighbors
-            count[:] = ((D @ D) * D).sum(axis=1, dtype=np.float64) / 2
-        else:
-            _count_triangles(A.indptr, A.indices, count)
+    triangles, paths = (np.array([count(A) for A in graphs]) for count in (_triangles, _paths))
     wedges = (degrees * (degrees - 1)).sum(axis=1) // 2
     columns = [
         degrees.sum(axis=1) // 2,
@@ -115,6 +104,31 @@ def _statistics(stack: GraphStack) -> Array:
         paths[:, 1] / np.maximum(paths[:, 0], 1),
     ]
     return np.column_stack(columns).astype(np.float64)
+
+
+def _triangles(A: Any) -> NDArray[np.int64]:
+    """Return the number of triangles at each vertex, (n,)."""
+    parts = (A[lo:hi] for lo, hi in spans(A.shape[0], max(1, _BLOCK_ENTRIES // A.shape[0])))
+    found = [np.asarray(part.multiply(part @ A).sum(axis=1)).ravel() for part in parts]
+    return (np.concatenate(found) / 2).astype(np.int64)
+
+
+def _paths(A: Any) -> tuple[int, int]:
+    """Return how many ordered pairs of different vertices a path joins, and their distances' sum.
+
+    From all vertices of a block at once: those reached by one step more, until there are none.
+    """
+    n, pairs, total = A.shape[0], 0, 0
+    A = A.astype(np.float32)
+    for lo, hi in spans(n, max(1, _BLOCK_ENTRIES // n)):
+        front = np.eye(n, hi - lo, -lo, dtype=bool)
+        seen, length = front.copy(), 0
+        while front.any():
+            front, length = (A @ front.astype(np.float32) > 0) & ~seen, length + 1
+            seen |= front
+            reached = int(np.count_nonzero(front))
+            pairs, total = pairs + reached, total + length * reached
+    return pairs, total
 
 
 class SpectralStatistics(GraphBaseline):
@@ -162,89 +176,3 @@ class SpectralStatistics(GraphBaseline):
             return np.array([leading(A, d, "value")[0] for A in each_graph(stack)])
         rising = np.array([np.linalg.eigvalsh(as_dense(A)) for A in each_graph(stack)])
         return np.ascontiguousarray(rising[:, ::-1][:, :d])
-
-
-# ------------------------------------------------------------------ kernels
-
-
-@njit(cache=True, nogil=True)
-def _count_triangles(indptr: Index, indices: Index, count: NDArray[np.int64]) -> None:
-    """Count the triangles at each vertex; each, s < t < u, is seen once.
-
-    Parameters
-    ----------
-    indptr, indices
-        Pattern of a graph, (n, n); columns increase within a row, and there are no loops.
-    count : (n,)
-        Filled with the counts.
-    """
-    count[:] = 0
-    mark = np.full(len(count), -1, dtype=np.int64)  # the last vertex that each is a neighbor of
-    for s in range(len(count)):
-        for a in range(indptr[s], indptr[s + 1]):
-            mark[indices[a]] = s
-        for a in range(indptr[s], indptr[s + 1]):
-            t = indices[a]
-            if t < s:
-                continue
-            for b in range(indptr[t + 1] - 1, indptr[t] - 1, -1):  # from the end down to t
-                u = indices[b]
-                if u <= t:
-                    break
-                if mark[u] == s:
-                    count[s] += 1
-                    count[t] += 1
-                    count[u] += 1
-
-
-@njit(cache=True, nogil=True)
-def _count_paths(indptr: Index, indices: Index, n: int, out: NDArray[np.int64]) -> None:
-    """Count ordered pairs of different vertices that a path joins, and sum up its edges.
-
-    Shortest paths from 64 vertices are found together: bit j of a word tells whether vertex
-    ``first + j`` reaches the vertex to which the word belongs.
-
-    Parameters
-    ----------
-    indptr, indices, n
-        Pattern of the graphs, (m * n, n), and the number of vertices.
-    out : (m, 2)
-        Filled with the numbers of pairs and the sums of their distances.
-    """
-    seen = np.zeros(n, dtype=np.uint64)
-    front = np.zeros(n, dtype=np.uint64)
-    ahead = np.zeros(n, dtype=np.uint64)
-    none = np.uint64(0)
-    for i in range(out.shape[0]):
-        row, pairs, total = i * n, 0, 0
-        for first in range(0, n, 64):
-            seen[:] = none
-            front[:] = none
-            for j in range(min(64, n - first)):
-                seen[first + j] = front[first + j] = np.uint64(1) << np.uint64(j)
-            length, moved = 0, True
-            while moved:
-                length, moved = length + 1, False
-                ahead[:] = none
-                for s in range(n):
-                    if front[s] != none:
-                        for a in range(indptr[row + s], indptr[row + s + 1]):
-                            ahead[indices[a]] |= front[s]
-                for s in range(n):
-                    front[s] = ahead[s] & ~seen[s]
-                    if front[s] != none:
-                        moved = True
-                        seen[s] |= front[s]
-                        reached = _ones(front[s])
-                        pairs += reached
-                        total += reached * length
-        out[i, 0], out[i, 1] = pairs, total
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _ones(word: Any) -> Any:
-    """Return the number of ones in 64 bits, added up in pairs, fours and bytes."""
-    x = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))

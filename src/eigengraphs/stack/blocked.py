@@ -140,11 +140,6 @@ class BlockedStack(GraphStack):
         for block in self.blocks() if self.has_missing else ():
             block.graphs.require_complete(remedy)
 
-    @property
-    def keeps_blocks(self) -> bool:
-        """Whether blocks stay in memory from pass to pass, and their memo with them."""
-        return False
-
     @abstractmethod
     def read_block(self, k: int) -> GraphStack:
         """Return the graphs of block k, in memory."""

@@ -64,7 +64,6 @@ class Piece:
 
 def build(
     graphs: Any,
-    *,
     graph_names: Sequence[str] | None,
     vertex_names: Sequence[str] | None,
     weight: str | None,
@@ -72,6 +71,7 @@ def build(
     storage: StorageRule,
     dtype: DTypeLike | None,
     copy: bool,
+    *,
     hide: bool,
 ) -> tuple[Storage, tuple[str, ...] | None, tuple[str, ...] | None, NDArray[np.bool_] | None]:
     """Return storage, graph names, vertex names, and which graph has which vertex.
@@ -374,19 +374,16 @@ def _from_igraph(graph: Any, where: str, weight: str | None) -> Piece:
     if known:
         given = graph.vs[known[0]]
         names = _unique_names(given, where, "vertex names")
-    s, t = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
-    data = np.ones(len(s))
-    if weight is not None and weight in graph.es.attributes():
-        if not all(map(_is_number, graph.es[weight])):
-            raise InputError(
-                f"{where}: edge attribute {weight!r} must be a real number on every edge; "
-                "pass weight=None to ignore weights"
-            )
-        data = np.asarray(graph.es[weight], dtype=np.float64)
-    if not graph.is_directed():
-        off = s != t  # a loop is one entry, not two
-        s, t, data = np.r_[s, t[off]], np.r_[t, s[off]], np.r_[data, data[off]]
-    matrix = sparse.coo_array((data, (s, t)), shape=(n, n))
+    if weight not in graph.es.attributes():
+        weight = None
+    elif not all(map(_is_number, graph.es[weight])):
+        raise InputError(
+            f"{where}: edge attribute {weight!r} must be a real number on every edge; "
+            "pass weight=None to ignore weights"
+        )
+    matrix = sparse.csr_array((n, n))
+    if graph.ecount():  # of which igraph makes no matrix
+        matrix = graph.get_adjacency_sparse(weight)
     return replace(_from_scipy(matrix, where), names=names, keep_sparse=False, given=given)
 
 

@@ -136,16 +136,9 @@ class GraphStack:
             self._set(*(getattr(same, name) for name in _PARTS))
             return
         kept, names, vertex, present = build(
-            graphs,
-            graph_names=graph_names,
-            vertex_names=vertex_names,
-            weight=weight,
-            vertices=vertices,
-            storage=storage,
-            dtype=dtype,
-            copy=copy,
+            graphs, graph_names, vertex_names, weight, vertices, storage, dtype, copy,
             hide=missing == "unobserved",
-        )
+        )  # fmt: skip
         facts = mask = None
         if missing == "unobserved":
             kept, facts, mask = hide_missing(kept, present, shared=not copy)

@@ -233,13 +233,12 @@ def _each_graph(storage: Storage, change: Callable[..., NDArray[Any]]) -> Storag
 
 
 def _ranks(values: NDArray[Any], loops: NDArray[np.bool_], signed: bool) -> NDArray[np.float64]:
-    # scipy.stats.rankdata does the same, but takes longer to import than all the rest.
+    from scipy.stats import rankdata  # which takes longer to import than all the rest
+
     ranks = np.empty(len(values))
     for part in (loops, ~loops):
         own = np.abs(values[part]) if signed else values[part]
-        _, place, ties = np.unique(own, return_inverse=True, return_counts=True)
-        average = np.cumsum(ties) - (ties - 1) / 2
-        ranks[part] = average[place] / (len(own) + 1)
+        ranks[part] = rankdata(own) / (len(own) + 1)
     return np.copysign(ranks, values) if signed else ranks
 
 
