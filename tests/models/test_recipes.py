@@ -131,7 +131,7 @@ def changed(old, new):
         (changed("loadings = [20.0, { uniform = [1, 2] }]", "loadings = [20.0]"),
          r"classes\[0\]: loadings must have 2 components, got 1"),
         (changed("graphs = 12", "loadings = [1, 2]"), "the key 'loadings' stands at the top"),
-        (changed("graphs = 12", "graphs = "), "is not TOML: .*line 6"),
+        (changed("graphs = 12", "graphs = "), "is not a recipe in TOML: .*line 6"),
     ],
 )  # fmt: skip
 def test_a_wrong_recipe_is_named_with_file_key_and_what_to_do(tmp_path, text, said):

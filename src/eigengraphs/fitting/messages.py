@@ -25,9 +25,7 @@ class ProgressPrinter:
     """
 
     def __init__(self, n_components: int, verbose: int, callback: Watcher | None) -> None:
-        self._d = n_components
-        self._verbose = verbose
-        self._callback = callback
+        self._d, self._verbose, self._callback = n_components, verbose, callback
         self._last: Progress | None = None
 
     @property
@@ -38,32 +36,32 @@ class ProgressPrinter:
     def __call__(self, progress: Progress) -> None:
         """Take note of one iteration."""
         last, self._last = self._last, progress
-        if self._verbose:
-            if progress.component is None:
-                print(
-                    f"round {progress.n_iter}: {progress.n_converged}/{self._d} components found, "
-                    f"gradient {progress.stationarity:.1e}, {progress.n_passes} passes",
-                    file=sys.stderr,
-                )
-            elif last is not None and last.component != progress.component:
-                self._print(last, "found")
-            elif self._verbose > 1 and progress.n_iter % 25 == 0:
-                self._print(progress, "searching")
+        if progress.component is None:
+            self._print(
+                f"round {progress.n_iter}: {progress.n_converged}/{self._d} components found, "
+                f"gradient {progress.stationarity:.1e}, {progress.n_passes} passes"
+            )
+        elif last is not None and last.component != progress.component:
+            self._tell(last, "found")
+        elif self._verbose > 1 and progress.n_iter % 25 == 0:
+            self._tell(progress, "searching")
         if self._callback is not None:
             self._callback(progress)
 
     def close(self) -> None:
         """Print the last component."""
-        if self._verbose and self._last is not None and self._last.component is not None:
-            self._print(self._last, "found")
+        if self._last is not None and self._last.component is not None:
+            self._tell(self._last, "found")
 
-    def _print(self, progress: Progress, what: str) -> None:
-        assert progress.component is not None
-        print(
-            f"component {progress.component + 1}/{self._d} {what}: iteration {progress.n_iter}, "
-            f"gradient {progress.stationarity:.1e}",
-            file=sys.stderr,
+    def _tell(self, progress: Progress, what: str) -> None:
+        self._print(
+            f"component {(progress.component or 0) + 1}/{self._d} {what}: iteration "
+            f"{progress.n_iter}, gradient {progress.stationarity:.1e}"
         )
+
+    def _print(self, text: str) -> None:
+        if self._verbose:
+            print(text, file=sys.stderr)
 
 
 def warn_of_trouble(

@@ -104,43 +104,36 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
     has_missing
         Whether the graphs have entries that are not observed.
     """
-    loadings, directed, diagonal, center, refine = (
-        settings[x] for x in ("loadings", "directed", "diagonal", "center", "refine")
-    )
-    ruled = loadings in ("nonnegative", "sparse")
+    loadings, diagonal = settings["loadings"], settings["diagonal"]
+    corrected, center = settings["degree_corrected"], settings["center"]
+    missing = "missing='unobserved' with missing entries"
     if loadings == "shared" and center:
         return (
             "loadings='shared' with center=True leaves nothing to fit: the mean graph is all that "
             "shared loadings see, and centering takes it away; use center=False"
         )
-    if settings["degree_corrected"]:
-        unlike = {
-            "center=True": (center, "the mean graph has other degrees than the graphs it is "
-                            "subtracted from; use center=False"),
-            f"diagonal={diagonal!r}": (diagonal in ("filled", "unobserved"), "degrees are sums of "
-                                       "the entries as they are; use diagonal='auto'"),
-            "missing='unobserved' with missing entries": (has_missing, "degrees of what is "
-                                                          "observed are not those of the graph; "
-                                                          "fill the entries first"),
-        }  # fmt: skip
-        for what, (asked, why) in unlike.items():
-            if asked:
-                return f"{what} has no meaning with degree_corrected=True: {why}"
-    if settings["solver"] == "algorithm1":
-        beyond = {
-            f"loadings={loadings!r}": ruled,
-            "directed=True": directed,
-            "degree_corrected=True": settings["degree_corrected"],
-            "diagonal='unobserved'": diagonal == "unobserved",
-            "refine=True": refine,
-            "missing='unobserved' with missing entries": has_missing,
-        }
-        for what, asked in beyond.items():
-            if asked:
-                return (
-                    f"{what} is not available with solver='algorithm1', the paper's; use "
-                    "solver='subspace'"
-                )
+    by_degrees = {
+        "center=True": (center, "the mean graph has other degrees than the graphs it is subtracted "
+                        "from; use center=False"),
+        f"diagonal={diagonal!r}": (diagonal in ("filled", "unobserved"), "degrees are sums of the "
+                                   "entries as they are; use diagonal='auto'"),
+        missing: (has_missing, "degrees of what is observed are not those of the graph; fill the "
+                  "entries first"),
+    }  # fmt: skip
+    for what, (asked, why) in by_degrees.items() if corrected else ():
+        if asked:
+            return f"{what} has no meaning with degree_corrected=True: {why}"
+    beyond = {
+        f"loadings={loadings!r}": loadings in ("nonnegative", "sparse"),
+        "directed=True": settings["directed"],
+        "degree_corrected=True": corrected,
+        "diagonal='unobserved'": diagonal == "unobserved",
+        "refine=True": settings["refine"],
+        missing: has_missing,
+    }
+    for what, asked in beyond.items() if settings["solver"] == "algorithm1" else ():
+        if asked:
+            return f"{what} is not available with solver='algorithm1'; use solver='subspace'"
     return None
 
 

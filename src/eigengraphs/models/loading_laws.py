@@ -164,8 +164,7 @@ def _rvs(part: Any, rng: np.random.Generator, size: int) -> Floats:
 
 def _require_function(value: Any, name: str) -> None:
     """Refuse a class, and what cannot be called."""
-    if isinstance(value, type):
-        raise InputError(f"{name} is the class {value.__name__}, expected {_EXPECTED}")
-    if not callable(value):
-        kind = type(value).__name__
-        raise InputError(f"{name} is an object of type {kind}, expected {_EXPECTED}")
+    if isinstance(value, type) or not callable(value):
+        what = f"the class {value.__name__}" if isinstance(value, type) else (
+            f"an object of type {type(value).__name__}")  # fmt: skip
+        raise InputError(f"{name} is {what}, expected {_EXPECTED}")

@@ -181,28 +181,24 @@ def load_recipe(path: Path) -> dict[str, Any]:
             f"there is no design and no file {str(path)!r}; designs are {', '.join(DESIGNS)}, and "
             f"a recipe ends in .toml or .json: {hint}"
         )
-    if path.suffix.lower() not in (".toml", ".json"):
+    is_toml = path.suffix.lower() == ".toml"
+    if not is_toml and path.suffix.lower() != ".json":
         raise ReadError(f"{path}: a recipe must end in .toml or .json, got {path.suffix!r}; rename")
     try:
         text = read_regular(path).decode("utf-8-sig")
+        # tomllib keeps every beginning of a.b.c...: the square of its length.
+        if is_toml and re.sub(r"[0-9]\.[0-9]", "", text).count(".") > _MOST_DOTS:
+            raise ValueError("keys are nested without end")
+        found: Any = tomllib.loads(text) if is_toml else read_json(text)
+        if not isinstance(found, dict):
+            raise ValueError(f"keys and values are expected at the top, not {type(found).__name__}")
+    except InputError:
+        raise
     except OSError as error:
         raise ReadError(f"cannot read {path}: {error.strerror}; is the path right?") from None
-    except UnicodeDecodeError as error:
-        raise ReadError(f"{path} is not UTF-8 text ({error.reason}); save it as UTF-8") from None
-    is_toml = path.suffix.lower() == ".toml"
-    # tomllib keeps every beginning of a.b.c...: the square of its length.
-    if is_toml and re.sub(r"[0-9]\.[0-9]", "", text).count(".") > _MOST_DOTS:
-        raise ReadError(f"{path} is not a recipe: keys are nested without end; correct them")
-    try:
-        found: Any = tomllib.loads(text) if is_toml else read_json(text)
-    except (ValueError, RecursionError) as error:  # of both parsers; they say line and column
+    except (ValueError, RecursionError) as error:  # of the parsers; they say line and column
         kind = "TOML" if is_toml else "JSON"
-        raise ReadError(f"{path} is not {kind}: {error}; correct that place") from None
-    if not isinstance(found, dict):
-        raise ReadError(
-            f"{path}: expected keys and values at the top, got {type(found).__name__}; put the "
-            'recipe into { "model": ..., ... }'
-        )
+        raise ReadError(f"{path} is not a recipe in {kind}: {error}; correct that place") from None
     return found
 
 
@@ -340,19 +336,6 @@ DESIGNS: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def _named(name: str, sizes: dict[str, Any]) -> dict[str, Any]:
-    """Return the recipe of a design, of a given size or its own."""
-    if sizes and name not in ("weighted", "sparse"):
-        raise InputError(
-            f"{name}: {next(iter(sizes))} belongs to the designs weighted and sparse; the size of "
-            f"{name} is fixed, leave it out"
-        )
-    degree = sizes.get("mean_degree", 1.0)
-    if not 0 < degree < np.inf:
-        raise InputError(f"{name}: mean_degree must be a number above 0, got {degree}")
-    return DESIGNS[name](**sizes)
-
-
 # ------------------------------------------------------------------------------- reading
 
 
@@ -393,18 +376,20 @@ def read_design(
     0
     """
     asked = {"vertices": vertices, "mean_degree": mean_degree}
-    sizes = {key: value for key, value in asked.items() if value is not None}
+    sizes: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     where = "recipe" if isinstance(source, Mapping) else str(source)
+    if sizes and where not in ("weighted", "sparse"):
+        raise InputError(
+            f"{where}: {next(iter(sizes))} belongs to the designs weighted and sparse; the size of "
+            "others is fixed, or in the recipe: leave it out"
+        )
+    if not 0 < sizes.get("mean_degree", 1.0) < np.inf:
+        raise InputError(f"{where}: mean_degree must be a number above 0, got {mean_degree}")
     if where in DESIGNS:
-        table, record = _named(where, sizes), {"design": where, **sizes}
+        table, record = DESIGNS[where](**sizes), {"design": where, **sizes}
     else:
         table = dict(source) if isinstance(source, Mapping) else load_recipe(Path(source))
         record = {"recipe": dict(table)}
-        if sizes:
-            raise InputError(
-                f"{where}: vertices and mean_degree belong to the designs weighted and sparse; "
-                "write the size into the recipe"
-            )
     fields = Fields(table, where)
     name = _model_name(fields)
     if weights != "auto":

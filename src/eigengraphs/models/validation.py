@@ -160,14 +160,13 @@ def block_labels(value: Any, n_blocks: int) -> Ints:
     """Return the block of each vertex, whole numbers 0 to ``n_blocks`` - 1."""
     try:
         raw = np.asarray(value)
-    except ValueError:
+    except ValueError:  # rows of unequal length
+        raw = np.empty(0)
+    if raw.ndim != 1 or raw.size == 0 or raw.dtype.kind not in "iu":
         raise InputError(
-            "labels must have shape (n_vertices,), got rows of unequal length"
-        ) from None
-    if raw.ndim != 1 or raw.size == 0:
-        raise InputError(f"labels must have shape (n_vertices,), got shape {raw.shape}")
-    if raw.dtype.kind not in "iu":
-        raise InputError(f"labels must be whole numbers 0 to {n_blocks - 1}, got {raw.dtype}")
+            f"labels must have shape (n_vertices,) and be whole numbers 0 to {n_blocks - 1}, got "
+            f"shape {raw.shape} and type {raw.dtype}; give the block of each vertex"
+        )
     bad = (raw < 0) | (raw >= n_blocks)
     if bad.any():
         s = int(np.argmax(bad))
