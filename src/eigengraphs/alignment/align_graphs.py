@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from eigengraphs.alignment.graph_matching import Array, Match, Order, Start, match, standardize
 from eigengraphs.errors import AlignmentError, InputError, SelectionError
 from eigengraphs.stack import GraphStack
-from eigengraphs.stack.build import StorageRule, is_one_graph
+from eigengraphs.stack.build import StorageRule, check_choice, is_one_graph
 from eigengraphs.stack.names import one_place, places
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.randomness import RandomState, seed_sequence
@@ -269,8 +269,7 @@ def _matches(
 
 
 def _check(init: Any, counts: dict[str, Any], n_vertices: int) -> None:
-    if not isinstance(init, str) or init not in get_args(Start):
-        raise InputError(f"init must be 'auto', 'order' or 'spectral', got init={init!r}")
+    check_choice("init", init, *get_args(Start))
     for name, value in counts.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise InputError(f"{name} must be a whole number >= 1, got {name}={value!r}")

@@ -200,7 +200,7 @@ def find_components(
     if not settings["refine"] or fit.interrupted:
         return greedy
     settled = {name: common[name] for name in ("weights", "tol", "max_iter", "watch")}
-    better = _improve(search, fit, plan, metric, keep, masked=missing, **settled)
+    better = _improve(search, fit, keep, missing, metric=metric, rule=plan.rule, **settled)
     return _better_of(plan, greedy, better, projected)
 
 
@@ -299,17 +299,7 @@ class Improved(NamedTuple):
 
 
 def _improve(
-    search: Any,
-    fit: Fit,
-    plan: Plan,
-    metric: Metric,
-    keep: Keep,
-    *,
-    masked: bool,
-    weights: Array,
-    tol: float,
-    max_iter: int,
-    watch: Watcher | None,
+    search: Any, fit: Fit, keep: Keep, masked: bool, *, metric: Metric, **settings: Any
 ) -> Improved:
     """Return the fit with its components improved together.
 
@@ -319,9 +309,7 @@ def _improve(
         The graphs that components are searched on.
     fit
         The greedy fit; components that are nothing stay as they are.
-    plan
-        What the fit decided before.
-    metric, keep, weights, tol, max_iter, watch
+    keep, metric, **settings
         As for the solvers.
     masked
         Whether graphs have hidden entries.
@@ -332,16 +320,12 @@ def _improve(
     fit = _in_search(search, fit) if corrected else fit
     sides = _sides(fit)
     start = tuple(side[:, on] for side in sides)
-    common: dict[str, Any] = {
-        "metric": metric, "rule": plan.rule, "weights": weights, "tol": tol, "max_iter": max_iter,
-        "watch": watch,
-    }  # fmt: skip
     try:
         if masked:
-            found = refine_observed(search, start, **common)
+            found = refine_observed(search, start, metric=metric, **settings)
         else:
             kept: Literal["products", "cores"] = "products" if keep == "products" else "cores"
-            found = refine(search, start, keep=kept, **common)
+            found = refine(search, start, keep=kept, metric=metric, **settings)
     except KeyboardInterrupt:  # before there is anything better: the greedy fit is kept
         size = condition(component_gram(start[0], start[-1], hollow=metric.hollow))
         fit = _out_of_search(search, fit) if corrected else fit
@@ -365,10 +349,7 @@ def _improve(
 
 
 def _better_of(
-    plan: Plan,
-    greedy: Found,
-    better: Improved,
-    projected: Callable[[Fit], Projection],
+    plan: Plan, greedy: Found, better: Improved, projected: Callable[[Fit], Projection]
 ) -> Found:
     """Return the refined components, unless they leave more of the graphs than the greedy ones."""
     fit = _signed(better.fit)

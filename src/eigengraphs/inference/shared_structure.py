@@ -299,7 +299,8 @@ def structure(
     sizes = np.sqrt(_explained(Lam / unit, fit.gram).sum(axis=0))
     sizes /= max(_largest(edge, n, m), 1e-9 * float(sizes.max()), 1e-300)  # else rounding is left
     members = _nonzero(Lam, errors, level) & (sizes > 1.0)
-    return _record(H, Lam, errors, members, sizes, classes, share, stack.graph_names, mean)
+    kinds = _kinds(members, classes, share, stack.graph_names)
+    return Structure(*kinds, H, Lam, errors, members, sizes, stack.graph_names, mean)
 
 
 def fit_structure(
@@ -397,7 +398,8 @@ def fit_structure(
         np.repeat(_largest(edges, n, 1.0 + np.log(m)), counts[1:]),
     ]
     sizes = np.sqrt((Lam**2).sum(axis=0)) / np.concatenate(least)
-    return _record(H, Lam * unit, errors * unit, members, sizes, classes, share, stack.graph_names)
+    kinds = _kinds(members, classes, share, stack.graph_names)
+    return Structure(*kinds, H, Lam * unit, errors * unit, members, sizes, stack.graph_names)
 
 
 def _sum(H: Array, lam: Array) -> Array:
@@ -496,18 +498,10 @@ def _nonzero(Lam: Array, errors: Array, level: float) -> Mask:
     return np.asarray(stats.false_discovery_control(p, axis=0) <= level)
 
 
-def _record(
-    H: Array,
-    Lam: Array,
-    errors: Array,
-    members: Mask,
-    sizes: Array,
-    classes: tuple[Indices, list[str]],
-    share: float,
-    names: tuple[str, ...],
-    mean: Any = None,
-) -> Structure:
-    """Name the kind of each component."""
+def _kinds(
+    members: Mask, classes: tuple[Indices, list[str]], share: float, names: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the kind and the owner of each component."""
     codes, labels = classes
     found: list[tuple[str, str]] = []
     for on in members.T:
@@ -525,8 +519,7 @@ def _record(
             some = [shortened(names[i]) for i in those[:5]]
             more = f" and {len(those) - 5} more" if len(those) > 5 else ""
             found.append(("group", f"{count_of(len(those), 'graph')}: {', '.join(some)}{more}"))
-    kinds, owners = zip(*found, strict=True) if found else ((), ())
-    return Structure(kinds, owners, H, Lam, errors, members, sizes, names, mean)
+    return tuple(kind for kind, _ in found), tuple(owner for _, owner in found)
 
 
 def _classes(
