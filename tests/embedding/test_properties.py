@@ -4,23 +4,11 @@ import numpy as np
 import pytest
 from known_graphs import column_errors, random_symmetric, section_5_1
 
-from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs import JointEmbedding
 
 
 def fit(A, d, **options):
     return JointEmbedding(d, random_state=0, **options).fit(A)
-
-
-@pytest.mark.parametrize("center", [False, True])
-@pytest.mark.parametrize("hollow", [False, True])
-def test_dense_and_sparse_agree(center, hollow):
-    for seed in range(4):
-        stack = GraphStack(random_symmetric(7, 40, seed, density=0.2, hollow=hollow))
-        dense = fit(stack.to_dense(), 3, center=center, tol=1e-12, max_iter=5000)
-        sparse = fit(stack.to_sparse(), 3, center=center, tol=1e-12, max_iter=5000)
-        assert np.abs(dense.latent_positions_ - sparse.latent_positions_).max() < 1e-8
-        assert np.abs(dense.loadings_ - sparse.loadings_).max() < 1e-8
-        assert np.allclose(dense.objective_path_, sparse.objective_path_, rtol=1e-10)
 
 
 @pytest.mark.parametrize("options", [{}, {"center": True}, {"init": "random", "n_init": 3}])
@@ -41,15 +29,12 @@ def test_the_first_components_of_a_longer_fit_are_the_shorter_fit(options):
     assert column_errors(again.latent_positions_, five.latent_positions_).max() < 1e-5
 
 
-def test_one_seed_gives_one_answer_and_signs_are_settled():
+def test_one_seed_gives_one_answer():
     stack = section_5_1(32, 9, loops=False).stack
     options = {"init": "random", "n_init": 2}
     first = JointEmbedding(3, random_state=5, **options).fit(stack)
     second = JointEmbedding(3, random_state=5, **options).fit(stack)
     assert np.array_equal(first.latent_positions_, second.latent_positions_)
-    H = first.latent_positions_
-    largest = np.abs(H).argmax(axis=0)
-    assert (H[largest, range(3)] > 0).all()
 
 
 def test_more_starts_never_explain_less():
