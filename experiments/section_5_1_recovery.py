@@ -133,10 +133,10 @@ def _bias_findings(diagonal: str, sizes: list[int], values: dict[str, Any]) -> l
     below = all(bias[:, -1, k].mean() <= plateau for k, plateau in PLATEAU.items())
     apart = float(np.abs(bias[:, -1] - algorithm1[:, -1]).max())
     if falling:
-        reason = "the errors keep falling with m: the plateau is not that of the optimum"
-        if not below:
-            reason = "the errors fall at the largest m of this run: too few to tell where they end"
-        reason += f". Both solvers end in the same place (largest difference in bias {apart:.1e})"
+        reason = (
+            "the errors keep falling with m: the plateau is not that of the optimum. Both solvers "
+            f"end in the same place (largest difference in bias {apart:.1e})"
+        )
     else:
         reason = "the errors fall by less than a fifth over two doublings"
     return [

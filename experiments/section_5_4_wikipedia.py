@@ -290,33 +290,24 @@ def _order(name: str, scores: ByMethod) -> Finding:
     rank = float(
         spearmanr([scores[m].of_all["ARI"] for m in PAPER], [row[0] for row in PAPER.values()])[0]
     )
-    printed: dict[float, list[str]] = {}
-    for method in sorted(PAPER, key=lambda m: -PAPER[m][0]):
-        printed.setdefault(PAPER[method][0], []).append(method)
+    printed = ", ".join(f"{method} {row[0]}" for method, row in PAPER.items())
     return judged(
-        "(read off the table, the paper does not claim it) order by ARI: "
-        + ", ".join(" and ".join(tied) + (f" (a tie, {ari})" if len(tied) > 1 else "")
-                    for ari, tied in printed.items()),
+        f"(read off the table, the paper does not claim it) order by ARI: {printed}",
         f"{name}: {', '.join(ours)}; rank correlation with the paper {rank:.2f}",
         rank > 0.8,
-        "five of the paper's six differ by 0.004 at most, with errors of 0.02; ASE+FR, the one "
-        f"that is apart, is {'last here too' if ours[-1] == 'ASE+FR' else 'not last here'}",
-    )  # fmt: skip
+        "five of the paper's six differ by 0.004 at most, with errors of 0.02; ASE+FR is apart",
+    )
 
 
 def _size(scores: ByMethod) -> Finding:
     ari = [s.of_all["ARI"] for s in scores.values()]
     printed = [row[0] for row in PAPER.values()]
-    most = max(math / (people + math) for people, math in scores["JE+(EN,FR)"].members)
     return judged(
         f"ARI of {min(printed)} to {max(printed)} against three classes",
-        f"observed, 3-means: {min(ari):.3f} to {max(ari):.3f} against two classes; the cluster of "
-        f"JE+(EN,FR) with most math has a share of {most:.2f}",
+        f"observed, 3-means: {min(ari):.3f} to {max(ari):.3f} against two classes",
         min(ari) > min(printed) - 2 * 0.02,
         "close to the paper's",
-        f"{THINGS}, so that labels cut through a group that does not separate; that alone "
-        f"would leave a cluster of math terms, {'which is' if most > 0.8 else 'but none is'} "
-        "seen",
+        f"{THINGS}, so that labels cut through a group that does not separate",
     )
 
 
@@ -434,7 +425,6 @@ def _apart(diagonal: str, one: Any) -> Finding:
     error = float(np.sqrt(accuracy * (1 - accuracy) / n))
     guessing = max(shuffled, _majority(one))
     like_paper = (PAPER_CLASSES["people"] + PAPER_CLASSES["math"]) / PAPER_N
-    clear = accuracy - 2 * error > guessing
     best = int(np.argmax(one["AUC"]))
     return judged(
         "the latent positions of math terms are separated from the others",
@@ -444,10 +434,8 @@ def _apart(diagonal: str, one: Any) -> Finding:
         f"{one['AUC'][best]:.3f}",
         accuracy + 2 * error >= like_paper,
         f"as many are told apart as math terms would be by themselves, {like_paper:.2f}",
-        f"accuracy {(accuracy - guessing) / error:+.1f} standard errors from guessing: "
-        + ("better, but mixed" if clear else "not clearly better")
-        + f". {THINGS[0].upper()}{THINGS[1:]}; that alone would leave math terms apart and an "
-        f"accuracy of {like_paper:.2f}, which is not seen",
+        f"accuracy {(accuracy - guessing) / error:+.1f} standard errors from guessing; {THINGS}, "
+        f"which alone would leave math terms apart and an accuracy of {like_paper:.2f}",
     )
 
 

@@ -269,7 +269,17 @@ def doubled(stack: GraphStack) -> GraphStack:
                        for A in each_graph(stack)])  # fmt: skip
 
 
-class Omnibus(PositionsBaseline):
+class _DirectedPositions(PositionsBaseline):
+    """A method with positions that takes directed graphs, too."""
+
+    def __init__(
+        self, n_components: int = 2, *, diagonal: str = "observed", directed: bool = False
+    ) -> None:
+        super().__init__(n_components, diagonal=diagonal)
+        self.directed = directed
+
+
+class Omnibus(_DirectedPositions):
     """Embed all graphs together by the matrix of their pairwise means (Levin et al. 2017).
 
     The omnibus matrix M (m n, m n) has the blocks (A_i + A_j) / 2. With its eigenvalues S that are
@@ -322,12 +332,6 @@ class Omnibus(PositionsBaseline):
     # so that u_i is affine in A_i, and s decides it: summing over i gives m t = 2 lam s - m Ā s and
     #
     #     u_i = s / m + (A_i - Ā) s / (2 lam),      Ā = sum_i A_i / m.
-
-    def __init__(
-        self, n_components: int = 2, *, diagonal: str = "observed", directed: bool = False
-    ) -> None:
-        super().__init__(n_components, diagonal=diagonal)
-        self.directed = directed
 
     def _learn(self, stack: GraphStack) -> Array:
         stack = doubled(stack) if self._is_directed else stack
@@ -393,7 +397,7 @@ def _omnibus_by_lanczos(
     return lam, s, _products(graphs, s).mean(axis=0)
 
 
-class UnfoldedASE(PositionsBaseline):
+class UnfoldedASE(_DirectedPositions):
     """Embed the graphs side by side, [A_1 ... A_m] (Gallagher, Jones and Rubin-Delanchy 2021).
 
     With the truncated singular value decomposition U S W^T of that (n, m n) matrix, the common
@@ -434,12 +438,6 @@ class UnfoldedASE(PositionsBaseline):
     >>> unfolded.latent_positions_.shape, unfolded.positions(graphs[:3]).shape
     ((10, 2), (3, 10, 2))
     """
-
-    def __init__(
-        self, n_components: int = 2, *, diagonal: str = "observed", directed: bool = False
-    ) -> None:
-        super().__init__(n_components, diagonal=diagonal)
-        self.directed = directed
 
     def _learn(self, stack: GraphStack) -> Array:
         F, n = rows(_turned(stack) if self._is_directed else stack), stack.n_vertices

@@ -344,15 +344,14 @@ def _given(layout: Any, p: int, *, directed: bool) -> NDArray[np.intp]:
         pairs = np.asarray(layout)
     except ValueError:
         pairs = np.empty(0)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+    whole = pairs.ndim == 2 and pairs.shape[1] == 2 and pairs.dtype.kind in "iu"
+    if not whole or (pairs < 0).any():
         raise InputError(
-            "layout must be a name, or an array (p, 2) of whole numbers, the two vertices of "
-            f"each column; got layout={layout!r}"
+            "layout must be a name, or an array (p, 2) of whole numbers from 0, the two vertices "
+            f"of each column; got layout={layout!r}"
         )
     if len(pairs) != p:
         raise InputError(f"layout has {len(pairs)} pairs of vertices for {p} columns")
-    if (pairs < 0).any():
-        raise InputError("layout must hold vertices from 0; some are negative")
     if len(np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)) < p:
         raise InputError("layout has two columns for one pair of vertices")
     return pairs.astype(np.intp)
