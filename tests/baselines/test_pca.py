@@ -43,7 +43,7 @@ def test_components_are_orthonormal_matrices_and_make_the_scores(storage):
     assert fit.transform(A) == pytest.approx(scores)
 
 
-def test_without_centring_it_is_a_singular_value_decomposition(storage):
+def test_without_centering_it_is_a_singular_value_decomposition(storage):
     A = random_symmetric(6, 5, seed=0)
     _, S, Vt = np.linalg.svd(A.reshape(6, -1), full_matrices=False)
     fit = VectorizedPCA(3, center=False).fit(GraphStack(A, storage=storage))
@@ -87,7 +87,7 @@ def test_a_pair_that_no_training_graph_joins_has_no_say():
 @pytest.mark.parametrize("m", [1, 2, 3])
 def test_components_beyond_the_rank_are_zero(m, storage):
     A = random_symmetric(m, 5, seed=0) + 10.0
-    copies = np.concatenate([A, A])  # of rank m - 1 when centred
+    copies = np.concatenate([A, A])  # of rank m - 1 when centered
     fit = VectorizedPCA(4).fit(GraphStack(copies, storage=storage))
     assert fit.rank_ == m - 1
     assert fit.n_components_ == 4

@@ -173,7 +173,7 @@ def test_many_equal_eigenvalues_do_not_stop_a_fit():
 @pytest.mark.parametrize("n", [4, 120])
 @pytest.mark.parametrize("init", ["svd", "eigenvectors of the squares"])
 def test_a_start_at_which_all_forms_vanish_does_not_end_the_fit(n, init):
-    # Centred, these are +- one edge: e_1 is an eigenvector of the sum of squares, and flat.
+    # Centered, these are +- one edge: e_1 is an eigenvector of the sum of squares, and flat.
     graphs = edges(n, (1, 3)) * np.array([1.0, 3.0])[:, None, None]
     given = np.eye(n)[:, [1, 3]] if init != "svd" else init
     je = JointEmbedding(2, center=True, diagonal="observed", init=given, random_state=0).fit(graphs)

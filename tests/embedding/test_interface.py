@@ -66,11 +66,11 @@ def test_inverse_transform_gives_the_expected_adjacency(storage):
     off = ~np.eye(20, dtype=bool)
     assert np.allclose(expected[:, off], np.einsum("sk,ik,tk->ist", H, je.loadings_[:5], H)[:, off])
     assert (expected[:, ~off] == 0).all()  # graphs without loops stay without
-    centred = JointEmbedding(3, center=True, random_state=0).fit(stack)
-    mean = centred.inverse_transform(np.zeros((1, 3)))[0]
+    centered = JointEmbedding(3, center=True, random_state=0).fit(stack)
+    mean = centered.inverse_transform(np.zeros((1, 3)))[0]
     assert np.allclose(mean, known.stack.dense.mean(axis=0))
-    assert np.allclose(centred.transform(centred.inverse_transform(centred.loadings_)),
-                       centred.loadings_)  # fmt: skip
+    assert np.allclose(centered.transform(centered.inverse_transform(centered.loadings_)),
+                       centered.loadings_)  # fmt: skip
 
 
 def test_positions_of_one_graph():

@@ -109,12 +109,12 @@ def test_the_better_of_two_starts_is_taken():
     assert abs(svd.latent_positions_[:, 0] @ H[:, 0]) > 1 - 1e-6
 
 
-def test_centred_graphs_have_a_start_although_their_mean_is_nothing(storage):
+def test_centered_graphs_have_a_start_although_their_mean_is_nothing(storage):
     known = noiseless(n=40, m=30, d=3, seed=2)
     je = JointEmbedding(3, center=True, init="svd", random_state=0)
     je.fit(stored(known.stack, storage))
-    centred = known.Lam - known.Lam.mean(axis=0)
+    centered = known.Lam - known.Lam.mean(axis=0)
     assert je.explained_ratio_.sum() == pytest.approx(1, abs=1e-10)
     match = match_components(known.H, je)
     assert match.similarities.min() > 1 - 1e-10
-    assert np.abs(je.loadings_[:, match.order] - centred).max() < 1e-6
+    assert np.abs(je.loadings_[:, match.order] - centered).max() < 1e-6

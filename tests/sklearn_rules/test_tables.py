@@ -110,7 +110,7 @@ BAD = {
     "too few pairs": ({"layout": [[0, 1]]}, 2, "1 pairs of vertices for 2 columns"),
     "no pairs": ({"layout": [0, 1]}, 2, "the two vertices"),
     "half a vertex": ({"layout": [[0.5, 1.0]]}, 1, "whole numbers"),
-    "negative": ({"layout": [[0, -1]]}, 1, "negative"),
+    "negative": ({"layout": [[0, -1]]}, 1, "whole numbers from 0"),
     "twice": ({"layout": [[0, 1], [1, 0]]}, 2, "two columns for one pair"),
     "no embedding": ({"embedding": "JointEmbedding"}, 3, "embedding must be an estimator"),
 }  # fmt: skip
