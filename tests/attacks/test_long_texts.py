@@ -52,13 +52,6 @@ def test_a_long_cell_in_a_table_of_many_rows_is_refused(tmp_path, read):
         read(path)
 
 
-def test_a_long_name_in_a_bare_list_of_vertices_is_refused(tmp_path):
-    path = tmp_path / "vertices.txt"
-    path.write_text("\n".join([LONG, *(f"v{i}" for i in range(2000)), ""]))
-    with pytest.raises(ReadError, match="a cell of 1,000,000 letters"):
-        eg.io.read_vertices(path)
-
-
 def test_a_manifest_with_a_path_too_long_is_refused(tmp_path):
     path = tmp_path / "manifest.tsv"
     path.write_text(f"path\tid\n{'a' * 5000}\tx\n")

@@ -66,12 +66,6 @@ def many_threads(monkeypatch):
     return use
 
 
-def test_twenty_fits_are_the_same(many_threads):
-    many_threads(2)
-    stack = graphs(20, 40)
-    assert len({bits(fitted(stack)) for _ in range(20)}) == 1
-
-
 CASES = {
     "on all vertices": (lambda: graphs(300, 12), {}),
     "dense": (lambda: graphs(40, 60), {}),
@@ -181,14 +175,6 @@ def test_a_sum_in_pairs_is_that_of_its_branches():
 def test_what_is_no_truth_value_is_refused():
     with pytest.raises(InputError, match="deterministic must be one of False, True, got"):
         fitted(graphs(3, 5), deterministic="yes")
-
-
-def test_a_model_from_before_there_was_the_setting_is_read(tmp_path):
-    je = fitted(graphs(10, 8))
-    del je.deterministic
-    again = eg.load(je.save(tmp_path / "old.eg"))
-    assert again.deterministic is False
-    assert again.get_params()["deterministic"] is False
 
 
 CODE = """

@@ -217,8 +217,8 @@ def test_a_mat_file_with_three_matrices(tmp_path):
          r"line 1 has both names and numbers, such as '1.0D\+00' in c"),
         # One of the two may stand for thousands.
         ("a.csv", "0;0,5;1\n0,5;0;2.5\n1;2.5;0\n",
-         r"a.csv, line 1, column 2: '0,5' has a decimal comma.*'0.5'"),
-        ("a.csv", "0,5 1,2\n1,2 0,5\n", "decimal comma"),
+         r"a.csv, line 1, column 2: '0,5' has a comma: pass decimal=',' if it is 0.5, or"),
+        ("a.csv", "0,5 1,2\n1,2 0,5\n", "line 1, column 1: '0,5' has a comma"),
         ("a.csv", "source,target,weight\n", "a.csv has no edges, and so no vertices"),
         ("a.csv", "a b 1\n# said\na c\nb c 2\n", "a.csv, line 3 has 2 cells"),
         ("g.edgelist", "a b 1\na c x\nb c 2\nc d 1\n",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import pickle
 import re
 import tempfile
 import threading
@@ -125,11 +124,6 @@ def test_a_worker_that_joins_gets_work(tmp_path, monkeypatch):
                 if len(began(tmp_path)) == 2:  # it takes from the other
                     return
             pytest.fail("the second worker had nothing to do")
-
-
-def test_it_travels_as_its_source(client, tmp_path):
-    source = in_file(tmp_path, planted(6, 8, 2), 3)
-    assert type(pickle.loads(pickle.dumps(DaskStack(source, client)))) is InFile
 
 
 # ---------------------------------------------------------------------- losses

@@ -7,28 +7,11 @@ import json
 import numpy as np
 import pytest
 from blocked_graphs import distance, planted
-from sklearn.base import clone
 
 import eigengraphs as eg
 from eigengraphs import JointEmbedding
 from eigengraphs.cli.input_files import gather
 from eigengraphs.models.simulation import read_design, simulate_blocks
-
-
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
-@pytest.mark.parametrize("diagonal", ["observed", "unobserved", "auto"])
-@pytest.mark.parametrize("settings", [{}, {"loadings": "class"}, {"directed": True}])
-def test_a_store_gives_the_answer_of_memory(tmp_path, settings, diagonal, storage):
-    directed = settings.get("directed", False)
-    stack = planted(60, 40, 3, directed=directed, loops=diagonal == "observed")
-    y = np.arange(60) % 2 if "loadings" in settings else None
-    eg.store.write_store(tmp_path / "g.egs", [stack], storage=storage, shard_bytes=100_000)
-    store = eg.open_store(tmp_path / "g.egs", memory="1M")
-    assert len(store.spans) > 3
-    je = JointEmbedding(3, diagonal=diagonal, random_state=0, **settings)
-    in_memory = je.fit(stack if storage == "dense" else stack.to_sparse(), y)
-    stored = clone(je).fit(store, y)
-    assert distance(in_memory, stored) < 1e-8
 
 
 def test_transforms_wait_for_their_blocks_in_a_fit(tmp_path):

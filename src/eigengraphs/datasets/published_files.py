@@ -13,7 +13,6 @@ from hashlib import sha256
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -170,13 +169,6 @@ def _download_files(wanted: Sequence[PublishedFile], folder: Path) -> None:
     """
     requests = need("requests", "data", "downloading data")
     tqdm = need("tqdm", "data", "downloading data").tqdm
-    for place in {(folder / file.path).parent for file in wanted}:
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            with TemporaryFile(dir=place):  # permissions alone do not tell
-                pass
-        except OSError as error:
-            raise DatasetError(_unwritable(place, error)) from error
     what = wanted[0].path if len(wanted) == 1 else f"{len(wanted)} files"
     with (
         tqdm(total=sum(file.size for file in wanted), desc=what, unit="B", unit_scale=True) as bar,
@@ -196,34 +188,22 @@ def _download(requests: Any, file: PublishedFile, folder: Path) -> int:
     url, target = file.address, folder / file.path
     if file.home == "-":
         raise DatasetError(f"no address of {file.path} is known; put the file by hand at {target}")
-    cause: Exception | None = None
     try:
         response = requests.get(url, timeout=_TIMEOUT)
         response.raise_for_status()
         found = sha256(response.content).hexdigest()
-        if found == file.sha256:
-            with whole_file(target, durable=False) as temporary:
-                temporary.write_bytes(response.content)
-            return file.size
-        why = f"{url} is not the file that was published ({file.size} bytes), and was not stored: "
-        why += f"expected SHA-256 {file.sha256}, found {found}"
-    except requests.RequestException as error:
-        cause, status = error, getattr(error.response, "status_code", None)
-        why = f"cannot download {file.path}: no answer from {url} ({error})"
-        if status is not None:
-            why = f"cannot download {file.path}: {url} answered with status {status}"
-        elif isinstance(error, requests.exceptions.ChunkedEncodingError):
-            why = f"the download of {url} ({file.size} bytes) broke off ({error})"
-    except OSError as error:
-        cause, why = error, _unwritable(target.parent, error)
-    raise DatasetError(f"{why}; try again, or put the file by hand at {target}") from cause
-
-
-def _unwritable(place: Path, error: OSError) -> str:
-    return (
-        f"cannot store downloads in {place}: {error.strerror or error}; name a folder that can be "
-        f"written to by data_folder or the environment variable {VARIABLE}"
-    )
+        if found != file.sha256:
+            raise OSError(f"it is another file: expected SHA-256 {file.sha256}, found {found}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(target, durable=False) as temporary:
+            temporary.write_bytes(response.content)
+    except OSError as error:  # of the disk, or of requests
+        raise DatasetError(
+            f"cannot download {url} ({file.size} bytes) into {target.parent}: {error}; try again, "
+            f"put the file by hand at {target}, or name another folder by data_folder or the "
+            f"environment variable {VARIABLE}"
+        ) from error
+    return file.size
 
 
 # ---------------------------------------------------------------------- files of R

@@ -161,9 +161,6 @@ def graphs_of_array(
     if array.dtype == object:
         cells = (graphs_of_array(path, x, format, cap, held, where=where) for x in array.flat)
         return [graph for found in cells for graph in found]
-    if array.dtype.kind not in "biuf":
-        raise ReadError(f"{what} holds {_kind(array)}, and weights are real numbers; save it as "
-                        "numbers")  # fmt: skip
     if array.ndim == 2:
         check_square(what, array.shape)
         return [FileGraph(array, format=format)]
@@ -208,12 +205,8 @@ def _shape(array: Any) -> str:
     if sparse.issparse(array):
         return f"{lengths} sparse"
     if isinstance(array, np.ndarray) and array.dtype.kind not in "biuf":
-        return f"{lengths} {_kind(array)}".lstrip()
+        return f"{lengths} {_KINDS.get(array.dtype.kind, array.dtype)}".lstrip()
     return lengths or "one value"
-
-
-def _kind(array: NDArray[Any]) -> str:
-    return _KINDS.get(array.dtype.kind, str(array.dtype))
 
 
 def _as_written(graphs: Iterable[FileGraph], arrays: Mapping[str, Any]) -> list[FileGraph]:

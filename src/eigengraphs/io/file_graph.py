@@ -244,8 +244,6 @@ def check_graph(path: Path, graph: FileGraph) -> FileGraph:
     where = f"{path}" + (f", graph {graph.key!r}" if graph.key is not None else "")
     matrix, names, n = graph.matrix, graph.names, graph.n_vertices
     kind = matrix.dtype
-    if not graph.is_list:
-        check_square(where, matrix.shape)
     if kind.kind not in "biuf":
         raise ReadError(f"{where} holds {kind}, and weights are real numbers; save it as numbers")
     if sparse.issparse(matrix):

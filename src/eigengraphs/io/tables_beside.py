@@ -672,21 +672,21 @@ def table_names(
     used = set[str]().union(*names)
     if used <= set(table.names):
         return {name: name for name in used}
-    if table.ids is not None and used <= set(table.ids):
-        by_id = dict(zip(table.ids, table.names, strict=True))
-        return {name: by_id[name] for name in used}
+    by_id = dict(zip(table.ids or (), table.names, strict=False))
     n = len(table)
     if table.ids is None and all(name.isdecimal() for name in used):
-        numbers = {int(name) for name in used}
-        first = 0 if 0 in numbers else 1
-        if max(numbers) < n + first and (first == 0 or n in numbers):
-            return {name: table.names[int(name) - first] for name in used}
-        if max(numbers) < n:
+        numbers = {name: int(name) for name in used}
+        low, high = min(numbers.values()), max(numbers.values())
+        if low > 0 and high < n:
             raise ReadError(
-                f"the graphs call their vertices {min(numbers)} to {max(numbers)} and there are "
-                f"{n} names in the vertex table: cannot tell whether numbers start at 0 or 1; give "
-                "the vertex table a column 'index'"
+                f"the graphs call their vertices {low} to {high} and there are {n} names in the "
+                "vertex table: cannot tell whether numbers start at 0 or 1; give the vertex table "
+                "a column 'index'"
             )
+        if high < n + (low > 0):
+            by_id = {name: table.names[k - (low > 0)] for name, k in numbers.items()}
+    if used <= set(by_id):
+        return {name: by_id[name] for name in used}
     refuse_shifted(names, paths, "give each a row in the table of vertices")
     strange = used - set(table.ids or table.names)
     if table.ids is None:  # running numbers up to n are known

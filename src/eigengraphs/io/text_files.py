@@ -56,7 +56,6 @@ _WHOLE = re.compile(r"([+-]?)([0-9]+)(?:\.0*)?")
 _PADDED = re.compile(r"(?<![0-9.+-])0[0-9]")  # may be an id such as 007
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "whitespace": None, "space": None}
 _WORDS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", None: "white space"}
-_BLANK = re.compile(r"\n\s*\n")  # including form feeds, and whatever else strip() takes off
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 _LONGEST_DATA = 10_000  # characters: Python takes 200 times as many bytes to parse them
 
@@ -95,16 +94,6 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
         for part in re.split(r"([0-9]+)", text)
         if part
     )
-
-
-def _parsed(rows: Sequence[Any], delimiter: str | None = "\x1f") -> Floats | None:
-    """Return a table of nothing but numbers from lines, or from cells; None if it is another."""
-    lines = [row if isinstance(row, str) else "\x1f".join(row) for row in rows]
-    try:
-        # Numpy's parser in C; it refuses empty cells, words and lines of unequal length.
-        return np.loadtxt(lines, delimiter=delimiter, comments=None, ndmin=2)
-    except ValueError:
-        return None
 
 
 # ---------------------------------------------------------------------- lines and cells
@@ -238,7 +227,14 @@ class TextFile:
 
     def numbers(self) -> Floats | None:
         """Return a table of nothing but numbers, (rows, columns); None if it is anything else."""
-        return _parsed(self.lines, self.delimiter) if self._is_plain else _parsed(self.cells())
+        lines, mark = self.lines, self.delimiter
+        if not self._is_plain:
+            lines, mark = ["\x1f".join(row) for row in self.cells()], "\x1f"
+        try:
+            # Numpy's parser in C; it refuses empty cells, words and lines of unequal length.
+            return np.loadtxt(lines, delimiter=mark, comments=None, ndmin=2)
+        except ValueError:
+            return None
 
     def columns(self) -> dict[str, list[str]]:
         """Return the cells below each name of the header."""
@@ -259,9 +255,7 @@ class TextFile:
 def open_text(path: Path, data: bytes, notation: Notation = AUTO) -> TextFile:
     """Decode a file and cut it into lines; what ``notation`` does not say is found out."""
     text, notices = _decode(path, data)
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    kept, places, comments = _lines(text)
+    kept, places, comments = _lines(text.replace("\r\n", "\n").replace("\r", "\n"))
     if not kept and not any(comment.startswith("vertices:") for comment in comments):
         raise ReadError(
             f"{path} holds no data"
@@ -291,37 +285,30 @@ def _one_delimiter(delimiter: str) -> str | None:
 
 
 def _decode(path: Path, data: bytes) -> tuple[str, tuple[Notice, ...]]:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        try:
-            return data.decode("utf-16"), ()
-        except UnicodeDecodeError as error:
-            raise ReadError(
-                f"{path} begins as UTF-16 text but is not valid ({error.reason} at byte "
-                f"{error.start}): save it again as UTF-8"
-            ) from None
+    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
     if data[:4] == b"PK\x03\x04":
         raise ReadError(
             f"{path} is not a text file but a zip archive, as Excel workbooks are: open it there "
             "and save it as CSV or as text with tabs"
         )
-    if _BINARY.search(data[:4096]):
+    if not utf16 and _BINARY.search(data[:4096]):
         raise ReadError(
             f"{path} is not a text file: its first bytes are {data[:8]!r}; if its ending is wrong, "
             "rename it, else leave it out"
         )
     try:
-        return data.decode("utf-8-sig"), ()
-    except UnicodeDecodeError:
+        return data.decode("utf-16" if utf16 else "utf-8-sig"), ()
+    except UnicodeDecodeError as error:
+        if utf16:
+            raise ReadError(
+                f"{path} begins as UTF-16 text but is not valid ({error.reason} at byte "
+                f"{error.start}): save it again as UTF-8"
+            ) from None
         return data.decode("cp1252", errors="replace"), (Notice.of("encoding", path),)
 
 
 def _lines(text: str) -> tuple[list[str], Sequence[int], list[str]]:
     """Return the lines that hold data, their numbers, and the comments."""
-    body = text.rstrip("\n")
-    marked = "#" in body or "%" in body or _BLANK.search(f"\n{body[:80]}") or _BLANK.search(body)
-    if not marked and body.rpartition("\n")[2].strip():
-        lines = body.split("\n")
-        return lines, range(1, len(lines) + 1), []
     kept, places, comments = list[str](), list[int](), list[str]()
     for place, line in enumerate(text.split("\n"), 1):
         start = line.lstrip()
@@ -378,24 +365,21 @@ def _has_decimal_commas(text: TextFile) -> bool:
     i, t, first = next(found, (0, 0, ""))
     if not first:
         return False
-    where, cell = text.place(i, t), first[:40]
-    if _THOUSANDS.fullmatch(first) and all(_THOUSANDS.fullmatch(cell) for *_, cell in found):
-        raise AmbiguousComma(
-            f"{where}: {cell!r} may be {cell.replace(',', '.')} or {cell.replace(',', '')}: every "
-            "comma of the file is followed by exactly three digits; pass decimal=',' if it is a "
-            "decimal comma, or thousands=',' if it separates thousands"
+    doubt = all(_THOUSANDS.fullmatch(cell) for cell in [first, *(cell for *_, cell in found)])
+    if (
+        not doubt
+        and text.delimiter == ";"
+        and not any(
+            any(map(_POINT.fullmatch, text.cells(i, i + 1)[0]))
+            for i, line in enumerate(text.lines)
+            if "." in line
         )
-    if text.delimiter == ";" and not any(
-        any(map(_POINT.fullmatch, text.cells(i, i + 1)[0]))
-        for i, line in enumerate(text.lines)
-        if "." in line
     ):
         return True
-    raise ReadError(
-        f"{where}: {cell!r} has a decimal comma; numbers need a point, {cell.replace(',', '.')!r}: "
-        "pass decimal=',', or save the file with points (in a spreadsheet, choose an English "
-        "number format)"
-    )
+    said = f"{text.place(i, t)}: {first[:40]!r} has a comma: pass decimal=',' if it is "
+    said += f"{first[:40].replace(',', '.')}, or thousands=',' if it separates thousands, or save "
+    said += "the file with points (in a spreadsheet, choose an English number format)"
+    raise AmbiguousComma(said) if doubt else ReadError(said)
 
 
 # ---------------------------------------------------------------------- tables
@@ -667,9 +651,6 @@ def _ends_with_delimiter(cells: list[list[str]]) -> bool:
 
 def _values(text: TextFile, cells: list[list[str]], top: int, left: int) -> Floats:
     """Return the numbers of cells that begin ``top`` lines and ``left`` columns within the file."""
-    parsed = _parsed(cells) if len(cells[0]) > 1 else None
-    if parsed is not None:
-        return parsed
     values = [[number(cell) for cell in row] for row in cells]
     for s, row in enumerate(values):
         if None in row:
