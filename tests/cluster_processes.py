@@ -28,25 +28,27 @@ class Processes:
         self._folder, self._opened = folder, opened
         self._file = folder / "scheduler.json"
 
-    def scheduler(self, *options: str) -> subprocess.Popen[bytes]:
+    def scheduler(self, *options: str, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Start the scheduler; its address is in :attr:`file`."""
-        started = self._start("dask_scheduler", options)
+        started = self._start("dask_scheduler", options, prefix)
         wait_until(self._file.exists, 60)
         return started
 
-    def worker(self, *options: str) -> subprocess.Popen[bytes]:
+    def worker(self, *options: str, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
         """Start a worker."""
         more = ["--no-nanny", "--nthreads", "1", "--memory-limit", "1GB", "--local-directory"]
-        return self._start("dask_worker", (*more, str(self._folder), *options))
+        return self._start("dask_worker", (*more, str(self._folder), *options), prefix)
 
     @property
     def file(self) -> Path:
         """The scheduler file."""
         return self._file
 
-    def _start(self, name: str, options: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _start(
+        self, name: str, options: Sequence[str], prefix: Sequence[str]
+    ) -> subprocess.Popen[bytes]:
         place = ("--dashboard-address", "127.0.0.1:0", "--scheduler-file", str(self._file))
-        command = [sys.executable, "-m", f"distributed.cli.{name}", *place, *options]
+        command = [*prefix, sys.executable, "-m", f"distributed.cli.{name}", *place, *options]
         paths = os.pathsep.join(path for path in sys.path if path)
         environment = {**os.environ, **SHORT, "PYTHONPATH": paths}
         log = self._opened.enter_context((self._folder / f"{name}.log").open("ab"))
