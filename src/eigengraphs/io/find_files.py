@@ -119,11 +119,10 @@ def _from_list(source: Any) -> Source:
                 "memory go to eigengraphs.GraphStack"
             )
         files.append(SourceFile(Path(item)))
+        if not files[-1].path.is_file():
+            _refuse_absent(files[-1].path)
     if not files:
         raise InputError("the list of files is empty")
-    for file in files:
-        if not file.path.is_file():
-            _refuse_absent(file.path)
     return Source(tuple(files))
 
 
@@ -403,11 +402,8 @@ def _pattern(paths: Sequence[Path], mine: Path, *others: Path) -> str:
 def _by_folders(paths: Sequence[Path]) -> list[str]:
     """Return names made of the folders that vary and, if it varies, the name of the file."""
     parts = [[*path.parent.parts, _stem(path)] for path in paths]
-    shortest = min(map(len, parts))
-    ahead = 0
-    while ahead < shortest - 1 and len({part[ahead] for part in parts}) == 1:
-        ahead += 1
-    cut = [part[ahead:] for part in parts]
+    ahead = os.path.commonprefix(parts)[: min(map(len, parts)) - 1]
+    cut = [part[len(ahead) :] for part in parts]
     if len({part[-1] for part in cut}) == 1 and all(len(part) > 1 for part in cut):
         shorter = ["/".join(part[:-1]) for part in cut]
         if len(set(shorter)) == len(shorter):

@@ -30,8 +30,6 @@ announce_compiling()
 FACTS = tuple(field.name for field in fields(GraphFacts))
 _WHOLE = ("n_nonzero", "n_loops", "first_bad")
 _MUCH = 2**24  # bytes of a file: with larger ones, what was read does not stay with pyarrow
-_GROUP = 1_000_000  # edges of a row group, about; one graph is never cut
-_ORDER = "edges must be in the order of their graphs"
 
 
 def arrow() -> Any:
@@ -111,7 +109,7 @@ def facts_of(table: Any) -> GraphFacts:
 
 
 def _numbers(column: Any, name: str) -> NDArray[Any]:
-    array = np.ascontiguousarray(column.combine_chunks().to_numpy(zero_copy_only=False))
+    array = np.ascontiguousarray(column.to_numpy())
     kind = "b" if name.startswith("is_") else "i" if name in _WHOLE else "f"
     if array.dtype.kind != kind:
         raise ValueError(f"column {name!r} holds {array.dtype}")
@@ -181,7 +179,6 @@ def edges_of(flat: sparse.csr_array, first: int) -> tuple[bytes, bool]:
         Place of the first graph in the store.
     """
     n = flat.shape[1]
-    m = flat.shape[0] // n
     back = transpose_flat(flat)
     parts = ("indptr", "indices", "data")
     mirrored = all(np.array_equal(getattr(flat, x), getattr(back, x)) for x in parts)
@@ -193,20 +190,13 @@ def edges_of(flat: sparse.csr_array, first: int) -> tuple[bytes, bool]:
     if mirrored:
         upper = s <= flat.indices
         columns = {name: values[upper] for name, values in columns.items()}
-    cuts, weight = np.searchsorted(columns["graph"], np.arange(m + 1)), columns["weight"]
+    weight = columns["weight"]
     columns["graph"] = columns["graph"] + first
-    table = arrow().table(columns)
     out = io.BytesIO()
     # Runs and few different values shrink to almost nothing; numbers that differ are left alone.
     few = ["graph"] + ["weight"] * bool(len(weight) == 0 or (weight == weight[0]).all())
-    options: dict[str, Any] = {"use_dictionary": few, "compression": "none"}
-    options["write_statistics"] = ["graph"]
-    with _parquet().ParquetWriter(out, table.schema, **options) as file:
-        lo = 0
-        while lo < m:
-            hi = max(lo + 1, int(np.searchsorted(cuts, cuts[lo] + _GROUP, side="right")) - 1)
-            file.write_table(table.slice(cuts[lo], cuts[hi] - cuts[lo]), row_group_size=2**30)
-            lo = hi
+    options: dict[str, Any] = {"use_dictionary": few, "write_statistics": False}
+    _parquet().write_table(arrow().table(columns), out, compression="none", **options)
     return out.getvalue(), mirrored
 
 
@@ -215,15 +205,15 @@ def flat_of(
 ) -> sparse.csr_array:
     """Return graphs ``first`` to ``last`` of the store from the file they are in, (m * n, n)."""
     file, m = _open(data, "the table of edges"), last - first
-    groups = _groups(file, first, last)
-    cuts = _cuts(file, groups, first, last)
+    graph = _column(file, "graph")
+    if graph.dtype.kind not in "iu" or (graph[1:] < graph[:-1]).any():
+        raise ValueError("edges must be in the order of their graphs")
+    cuts = np.searchsorted(graph, np.arange(first, last + 1)).astype(np.int64)
     s, t, weight = (
-        _column(file, groups, name)[cuts[0] : cuts[-1]] for name in ("source", "target", "weight")
+        _column(file, name)[cuts[0] : cuts[-1]] for name in ("source", "target", "weight")
     )
     _check_edges(s, t, weight, n, mirrored)
     weight, cuts = weight.astype(dtype, copy=False), cuts - cuts[0]
-    if cuts[-1] > len(s):
-        raise ValueError(_ORDER)
     entries = 2 * len(s) - np.count_nonzero(s == t) if mirrored else len(s)
     index = np.int32 if max(entries, n) <= np.iinfo(np.int32).max else np.int64
     indptr = np.zeros(m * n + 1, index)
@@ -258,41 +248,10 @@ def _check_edges(
         raise ValueError("edges must have their source before their target")
 
 
-def _column(file: Any, groups: list[int], name: str) -> NDArray[Any]:
+def _column(file: Any, name: str) -> NDArray[Any]:
     """Return one column, so that no more than one is there twice."""
-    table = file.read_row_groups(groups, columns=[name], use_threads=False)
-    values: NDArray[Any] = table[name].combine_chunks().to_numpy(zero_copy_only=False)
+    values: NDArray[Any] = file.read(columns=[name], use_threads=False)[name].to_numpy()
     return values
-
-
-def _span(file: Any, k: int) -> tuple[int, int] | None:
-    """Return the first and the last graph of a row group, where its statistics tell."""
-    known = file.metadata.row_group(k).column(0).statistics
-    return None if known is None or not known.has_min_max else (known.min, known.max)
-
-
-def _groups(file: Any, lo: int, hi: int) -> list[int]:
-    """Return the row groups that may hold graphs lo to hi."""
-    spans = [_span(file, k) for k in range(file.metadata.num_row_groups)]
-    return [k for k, x in enumerate(spans) if x is None or (x[0] < hi and x[1] >= lo)]
-
-
-def _cuts(file: Any, groups: list[int], lo: int, hi: int) -> NDArray[np.int64]:
-    """Return where the edges of graphs lo to hi begin and end in these row groups, (m + 1,)."""
-    counts, before = np.zeros(hi - lo, np.int64), lo
-    for k in groups:
-        place, last = _span(file, k) or (0, -1)
-        if place != last:
-            graph = _column(file, groups, "graph")
-            if graph.dtype.kind not in "iu" or (graph[1:] < graph[:-1]).any():
-                raise ValueError(_ORDER)
-            return np.searchsorted(graph, np.arange(lo, hi + 1)).astype(np.int64)
-        if not before <= place < hi:
-            raise ValueError(_ORDER)
-        before = place
-        # Large graphs have groups of their own.
-        counts[place - lo] += file.metadata.row_group(k).num_rows
-    return np.concatenate([[0], np.cumsum(counts)])
 
 
 @njit(cache=True, nogil=True)
