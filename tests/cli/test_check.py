@@ -105,8 +105,8 @@ def test_names_that_look_like_markup_are_shown_as_they_are(tmp_path, done):
 def test_the_label_is_counted_or_it_is_said_what_there_is(study, done, refused, told):
     words = ("check", "connectomes", *PEOPLE, "--label")
     assert "group: control 12, patient 12" in done(*words, "group")
-    err = refused(*words, "colour")
-    assert "there is no column 'colour' to use as a label; columns are: sub, participant_id" in err
+    err = refused(*words, "color")
+    assert "there is no column 'color' to use as a label; columns are: sub, participant_id" in err
     err = refused(*words, "gruop")
     assert "did you mean 'group'?" in err
     assert "was given" not in err

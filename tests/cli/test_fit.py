@@ -187,8 +187,8 @@ def test_strict_is_an_exit_code(study, change, run):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--label", "colour"), "there is no column 'colour'"),
-        (("--order", "colour"), "there is no column 'colour' to order by"),
+        (("--label", "color"), "there is no column 'color'"),
+        (("--order", "color"), "there is no column 'color' to order by"),
         (("--participants", "nobody.tsv"), "nobody.tsv"),
         (("-d", "5000"), "--components 5000 is more than"),
         (("--transform", "cube"), "--transform must be one of 'binarize'"),
@@ -227,7 +227,7 @@ def test_planted_faults_are_named(study, refused, change):
     victim.write_text(whole)
     change(lambda i, A: A + 1e300 * (np.eye(20)[[5]].T * np.eye(20)[2]) if i == 6 else A)
     named("entry (5, 2) is 1e+300")
-    table.write_text(people.replace("participant_id", "colour"))
+    table.write_text(people.replace("participant_id", "color"))
     named("participants.tsv", *PEOPLE)
     for path in list(folder.iterdir()):
         A = np.loadtxt(path, delimiter=",")

@@ -70,7 +70,7 @@ CASES = {
     "on all vertices": (lambda: graphs(300, 12), {}),
     "dense": (lambda: graphs(40, 60), {}),
     "sparse": (lambda: graphs(40, 60, sparse=True), {}),
-    "centred": (lambda: graphs(40, 60), {"center": True}),
+    "centered": (lambda: graphs(40, 60), {"center": True}),
     "directed": (lambda: graphs(40, 40, directed=True), {"directed": True}),
     "algorithm1": (lambda: graphs(40, 40), {"solver": "algorithm1", "max_iter": 8}),
     "nonnegative": (lambda: graphs(20, 20), {"loadings": "nonnegative"}),

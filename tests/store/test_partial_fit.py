@@ -118,7 +118,7 @@ def test_any_kind_of_stack(kind: str, center: bool) -> None:
     require_same(je, full, A)
 
 
-def test_centring_keeps_digits_beside_a_large_mean() -> None:
+def test_centering_keeps_digits_beside_a_large_mean() -> None:
     A = graphs(40)
     large = A + 1e6 * np.outer(np.ones(N), np.ones(N))  # graphs keep ten digits of what differs
     je = in_batches(eg.JointEmbedding(3, center=True, random_state=0), large, (7, 20))

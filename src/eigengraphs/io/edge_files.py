@@ -62,23 +62,21 @@ def read_networkx(
     if len(graph) == 0:
         raise ReadError(f"{path} holds no vertices: leave it out, or write it again")
     attribute, notices = _weight_attribute(path, graph, key)
-    place = {node: s for s, node in enumerate(graph)}
-    ends = np.empty((graph.number_of_edges(), 2), dtype=np.intp)
-    weight = np.empty(len(ends))
-    for i, (one, other, value) in enumerate(graph.edges(data=attribute, default=1)):
-        ends[i] = place[one], place[other]
+    place, directed = {node: s for s, node in enumerate(graph)}, bool(graph.is_directed())
+    ends, weight = list[tuple[int, int]](), list[float]()
+    for one, other, value in graph.edges(data=attribute, default=1):
+        ends.append((place[one], place[other]))
         try:
-            weight[i] = float(value)
+            weight.append(float(value))
         except (TypeError, ValueError):
             raise ReadError(
                 f"{path}: the edge from {one!r} to {other!r} has {attribute} = {value!r}, which is "
                 "not a number; choose another attribute with key="
             ) from None
-    directed = bool(graph.is_directed())
-    if not directed:
-        ends.sort(axis=-1)  # so that parallel edges are seen to be the same pair
+    pairs = np.array(ends, dtype=np.intp).reshape(-1, 2)
+    # So that parallel edges are seen to be the same pair.
+    s, t = (pairs if directed else np.sort(pairs, axis=-1)).T
     names = _vertex_names(graph)
-    s, t = ends.T
     return [of_edges(s, t, weight, names, directed=directed, notices=notices, format=format)]
 
 

@@ -251,19 +251,12 @@ def _changed(store: Store, listing: Sequence[tuple[str, int, int]], options: dic
             now = options.get(name)
             return f"{name} was {was!r} and is {now!r} now; continue with: {batch.command}"
     table = read_table(store.folder.read(batch.listing), None, batch.listing)
-    rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
-    before = {path: rest for path, *rest in rows}
-    after = {path: rest for path, *rest in listing}
-    for what, paths in (
-        ("are new", [path for path in after if path not in before]),
-        ("are gone", [path for path in before if path not in after]),
-        ("have changed", [path for path in after if before.get(path) != after[path]]),
-        ("are in another order", [] if list(before) == list(after) else list(after)),
-    ):
-        if paths:
-            shown = few([Path(path).name for path in paths])
-            return (
-                f"since it was begun, {len(paths)} files {what} ({shown}). Put them back, or "
-                f"remove {store.folder} and run again: {batch.command}"
-            )
-    return ""
+    before = list(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
+    if before == listing:
+        return ""
+    changed = dict.fromkeys(Path(path).name for path, *_ in sorted({*before} ^ {*listing}))
+    return (
+        "since it was begun, files are new, gone, changed or in another order "
+        f"({few([*changed] or ['the order'])}). Put them back, or remove {store.folder} and run "
+        f"again: {batch.command}"
+    )
