@@ -152,15 +152,6 @@ def test_info_describes_a_model(out, done, refused, told):
     refused("info", "participants.tsv")
 
 
-def test_convert_keeps_values_and_names(study, done):
-    done("convert", "connectomes", "all.npz")
-    one, two = (
-        eg.read(study / name, on_notice=lambda _: None) for name in ("connectomes", "all.npz")
-    )
-    assert one.graph_names == two.graph_names
-    assert np.allclose(one.dense, two.dense, rtol=1e-12)
-
-
 def test_events_as_json(study, run):
     code, out, err = run("fit", "connectomes", "results", "-d", "2", "--json")
     events = [json.loads(line) for line in out.splitlines()]

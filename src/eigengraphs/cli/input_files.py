@@ -102,8 +102,7 @@ def gather(
     reading = io.read_files(source, labels=labels, memory=study.memory, **study.arguments)
     stack = reading.stack
     problems = [_problem(notice) for notice in reading.notices if notice.loud]
-    known: Mapping[str, Any] = reading.columns if reading.of_store is None else reading.of_store
-    columns = {name: _plain(values) for name, values in known.items()}
+    columns = {name: _plain(values) for name, values in reading.columns.items()}
     participants = _participants_by(columns, stack.graph_names)
     if table is not None:
         found = list[io.Notice]()

@@ -21,6 +21,7 @@ from typing import Any
 from eigengraphs import __version__
 from eigengraphs.cli.terminal import for_shell, say, showing, tell
 from eigengraphs.errors import ClusterError, EigengraphsError, InputError, MissingExtraError, short
+from eigengraphs.system.extras import need
 from eigengraphs.system.labels import not_utf8
 
 __all__ = ["Stopped", "application", "main", "stoppable"]
@@ -28,10 +29,9 @@ __all__ = ["Stopped", "application", "main", "stoppable"]
 
 def application() -> Any:
     """Return the typer application with all its commands."""
-    try:
-        import typer
-    except ImportError:
-        raise MissingExtraError("typer", "cli", "the command line") from None
+    need("typer", "cli", "the command line")
+    import typer
+
     from eigengraphs.cli.command_options import COMMANDS, typer_command
 
     app = typer.Typer(name="eigengraphs", no_args_is_help=True, pretty_exceptions_enable=False)

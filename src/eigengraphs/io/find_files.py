@@ -402,8 +402,9 @@ def _pattern(paths: Sequence[Path], mine: Path, *others: Path) -> str:
 def _by_folders(paths: Sequence[Path]) -> list[str]:
     """Return names made of the folders that vary and, if it varies, the name of the file."""
     parts = [[*path.parent.parts, _stem(path)] for path in paths]
-    ahead = os.path.commonprefix(parts)[: min(map(len, parts)) - 1]
-    cut = [part[len(ahead) :] for part in parts]
+    same = [len(set(column)) == 1 for column in zip(*parts, strict=False)]
+    ahead = [*same[:-1], False].index(False)
+    cut = [part[ahead:] for part in parts]
     if len({part[-1] for part in cut}) == 1 and all(len(part) > 1 for part in cut):
         shorter = ["/".join(part[:-1]) for part in cut]
         if len(set(shorter)) == len(shorter):

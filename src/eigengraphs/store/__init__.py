@@ -14,15 +14,10 @@ continue that was stopped.
 (6, 2)
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+from eigengraphs.store.dask_stack import DaskStack, connect
 from eigengraphs.store.fit_journal import FitJournal
 from eigengraphs.store.reader import StoredStack, damages, is_store, open_store
 from eigengraphs.store.writer import StoreWriter, append, write_store
-
-if TYPE_CHECKING:
-    from eigengraphs.store.dask_stack import DaskStack, connect
 
 __all__ = [
     "DaskStack",
@@ -36,13 +31,3 @@ __all__ = [
     "open_store",
     "write_store",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("DaskStack", "connect"):  # loaded when first used: what they need is an extra
-        return getattr(import_module("eigengraphs.store.dask_stack"), name)
-    raise AttributeError(f"module 'eigengraphs.store' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])

@@ -335,15 +335,12 @@ class Store:
         path = self.folder.name_of(file)
         if k < 0:
             raise StoreError(f"{path} {what}; {_RESTORE} again")
-        shard, first = self.layout.shards[k], self._starts[k]
-        last = first + shard.graphs - 1
-        who = f"graph {first + 1} (index {first})"
-        if first < last:
-            who = f"graphs {first + 1} to {last + 1} (index {first} to {last})"
-        if self.layout.graph_names and (k in self._tables or file != shard.table):
+        first, behind = self._starts[k : k + 2]
+        who = f"graphs {first + 1} to {behind} (index {first} to {behind - 1})"
+        if self.layout.graph_names and (k in self._tables or file != self.layout.shards[k].table):
             with suppress(StoreError):
                 names, _ = self.names_and_facts(k)
-                who += f", {names[0]!r}" + (f" to {names[-1]!r}" if len(names) > 1 else "")
+                who += f", {names[0]!r} to {names[-1]!r}"
         raise StoreError(
             f"{path} {what}; it holds {who}. {_RESTORE.capitalize()} into a new store; all other "
             "graphs can still be read"

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, Self, TypeAlias
@@ -120,26 +120,14 @@ def _write_all(
 ) -> str | os.PathLike[str]:
     skip = writer.done
     with writer:
-        for graphs, columns in _in_memory([blocks] if isinstance(blocks, GraphStack) else blocks):
+        for item in [blocks] if isinstance(blocks, GraphStack) else blocks:
+            graphs, columns = item if isinstance(item, tuple) else (item, {})
             begin = min(skip, len(graphs))
             skip -= begin
-            if begin:
-                columns = {name: values[begin:] for name, values in columns.items()}
             if begin < len(graphs):
+                columns = {name: values[begin:] for name, values in columns.items()}
                 writer.add(graphs[begin:] if begin else graphs, columns)
     return path
-
-
-def _in_memory(blocks: Blocks) -> Iterator[tuple[GraphStack, Mapping[str, Any]]]:
-    """Yield blocks with their columns; a stack that comes in blocks itself, block by block."""
-    for item in blocks:
-        graphs, columns = item if isinstance(item, tuple) else (item, {})
-        if not isinstance(graphs, BlockedStack):
-            yield graphs, columns
-            continue
-        for block in graphs.blocks():
-            cut = {name: values[block.lo : block.hi] for name, values in columns.items()}
-            yield block.graphs, cut
 
 
 class StoreWriter:
@@ -273,6 +261,11 @@ class StoreWriter:
                 f"a store takes blocks that are GraphStacks, got {type(graphs).__name__}"
             )
         columns = columns or {}
+        if isinstance(graphs, BlockedStack):
+            for block in graphs.blocks():
+                cut = {name: values[block.lo : block.hi] for name, values in columns.items()}
+                self.add(block.graphs, cut)
+            return
         layout = self._layout or self._begin(graphs, columns)
         graphs = self._fitting(graphs, layout)
         first = layout.n_graphs + self._held

@@ -338,12 +338,7 @@ class _Announcer(event.Listener):
         """Record the end of a compilation."""
 
 
-_announcer: _Announcer | None = None
-
-
+@cache
 def announce_compiling() -> None:
     """Have the first compilation of a kernel in this process announced."""
-    global _announcer
-    if _announcer is None:
-        _announcer = _Announcer()
-        event.register("numba:compile", _announcer)  # type: ignore[no-untyped-call] # numba has no types
+    event.register("numba:compile", _Announcer())  # type: ignore[no-untyped-call] # numba has no types

@@ -11,6 +11,7 @@ from eigengraphs.cli.terminal import (
     Listener,
     Outcome,
     Table,
+    counting,
     described,
     files_left_out,
     visible,
@@ -76,12 +77,8 @@ def check(asked: Check, listen: Listener) -> Outcome:
 
 def _check_store(source: str, listen: Listener) -> Outcome:
     """Compare graphs and tables of a store with their hashes, and say what is in it."""
-
-    def watch(done: int, total: int) -> None:
-        listen("check", f"{done} of {count_of(total, 'graph')}", done, total)
-
     start = time.perf_counter()
-    wrong = damages(source, watch=watch)
+    wrong = damages(source, watch=counting(listen, "check", "graph"))
     if wrong:
         what = f"{count_of(len(wrong), 'file')} of the store {'is' if len(wrong) == 1 else 'are'}"
         raise StoreError("\n".join([f"{what} damaged:", *map(str, wrong)]))
