@@ -105,7 +105,6 @@ def test_license_and_provenance_ship_with_the_data(mice):
     assert "117274" in (DATA / "mice-README.md").read_text(encoding="utf-8")
     assert "117274" in mice.citation
     assert mice.license.startswith("MIT")
-    assert mice.licence == mice.license  # the former name
 
 
 def test_what_is_loaded_cannot_be_changed_and_is_told_on_one_line(mice):

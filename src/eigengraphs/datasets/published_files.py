@@ -152,11 +152,6 @@ class Published(ReadOnly):
         m, n, _ = self.graphs.shape
         return f"{type(self).__name__}({m} {kind} graphs on {n} vertices)"
 
-    @property
-    def licence(self) -> str:
-        """The license, by its former name."""
-        return self.license
-
 
 # ---------------------------------------------------------------------- downloads
 

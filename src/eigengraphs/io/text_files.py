@@ -451,21 +451,19 @@ def text_kind(text: TextFile) -> tuple[TextKind, bool]:
     if listed or _data_at(text.lines[0]) is not None:
         return "edge list", False
     head = text.cells(0, 4)
-    first, rows = head[0], len(text.lines)
-    width = len(head[1]) if rows > 1 else len(first)
+    first, below = head[0], head[1:]
+    width = len((below or head)[0])
     words = {cell.lower() for cell in first}
     # A matrix whose vertices are called i and j has its header's words in the rows, too.
-    if (
-        words & SOURCE
-        and words & TARGET
-        and not (rows > 1 and head[1][0].lower() in words)
-        and not _names_columns(first, rows)
-    ):
+    square = (below and below[0][0].lower() in words) or _names_columns(first, len(text.lines))
+    if words & SOURCE and words & TARGET and not square:
         return "edge list", False
     if _is_triangle(text):
         return "matrix", False
     if width not in (2, 3):
-        return "table" if _is_table(head) else "matrix", False
+        # Words below a header, beyond the first cell.
+        odd = any(number(cell) is None for row in below for cell in row[1:])
+        return "table" if odd and not all(map(is_number, first)) else "matrix", False
     if ending in ("edgelist", "edges", "ssv", "el"):
         return "edge list", False
     return _narrow_kind(text, head, width)
@@ -524,13 +522,6 @@ def _is_triangle(text: TextFile) -> bool:
         return False
     ends = [len(text.cells(i, i + 1)[0]) for i in (0, 1, rows - 1)]
     return ends in ([1, 2, rows], [rows, rows - 1, 1])
-
-
-def _is_table(head: list[list[str]]) -> bool:
-    """Tell whether the rows below a header hold words beyond their first cell."""
-    if len(head) < 2 or all(is_number(cell) for cell in head[0]):
-        return False
-    return any(number(cell) is None for row in head[1:] for cell in row[1:])
 
 
 # ---------------------------------------------------------------------- matrices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from eigengraphs.io.formats import HowToRead
 from eigengraphs.io.one_stack import DirectedRule
 from eigengraphs.io.reading import Survey, Watch, survey
 from eigengraphs.io.tables_beside import LabelsLike, as_vertex_table
-from eigengraphs.stack import GraphStack
 from eigengraphs.stack.build import StorageRule
 from eigengraphs.store.file_access import Folder
 from eigengraphs.store.parquet_tables import arrow, read_table, to_bytes
@@ -86,7 +85,7 @@ def convert_to_store(
     Parameters
     ----------
     source, labels
-        As in :func:`eigengraphs.read`; the source may also be a store.
+        As in :func:`eigengraphs.read`; the source is not a store.
     target : str or path
         The store.
     append : bool
@@ -125,10 +124,11 @@ def convert_to_store(
     asked = asdict(how) | {"storage": storage, "labels": _in_words(labels)}
     del asked["max_bytes"]
     folder = Folder(target)
-    given: Any = source
-    of_store = stores.is_store(source)
-    if of_store and Folder(given).path == folder.path:
-        raise InputError(f"{folder} cannot be converted into itself")
+    if stores.is_store(source):
+        raise InputError(
+            f"{text} is a store already; write_store(NEW, [open_store({text!r})]) of "
+            "eigengraphs.store writes it again, and append(OTHER, ...) adds it to another"
+        )
     listing = _listing(source, how)
     there = Store(folder, unfinished=True) if folder.exists(STORE_JSON) else None
     resume = there is not None and not there.layout.finished
@@ -147,15 +147,8 @@ def convert_to_store(
     elif append:
         raise StoreError(f"there is no store at {folder} to add to; leave --append out")
 
-    if of_store:
-        if labels is not None or how.key is not None:
-            raise InputError("a store is converted as it is: labels and key are for files")
-        graphs: _OfStore | Survey = _OfStore(source, storage)
-    else:
-        known = None if there is None else there.vertex_names
-        graphs = survey(
-            source, how, labels, for_store=True, storage=storage, known=known, watch=say
-        )
+    known = None if there is None else there.vertex_names
+    graphs = survey(source, how, labels, for_store=True, storage=storage, known=known, watch=say)
     if there is not None and not resume:
         _refuse_misfit(there, graphs, how.directed)
     batches, total = 0 if there is None else len(there.layout.batches), len(graphs.names)
@@ -183,25 +176,7 @@ def convert_to_store(
     return Stored(layout.n_graphs, layout.n_vertices, total - done, done, graphs.notices)
 
 
-class _OfStore:
-    """What a `Survey` knows of files, of the graphs of a store."""
-
-    def __init__(self, source: Any, storage: StorageRule) -> None:
-        self._stack = stack = stores.open_store(source)
-        self.names, self.dtype, self.directed = stack.graph_names, stack.dtype, stack.is_directed
-        kept: StorageRule = "sparse" if stack.is_sparse else "dense"
-        self.storage = kept if storage == "auto" else storage
-        self.notices: tuple[Notice, ...] = ()
-
-    def blocks(self, first: int) -> Iterator[tuple[GraphStack, dict[str, Any]]]:
-        """Yield graphs from the ``first``-th on, with their columns."""
-        for block in (self._stack[first:] if first else self._stack).blocks():
-            rows = slice(block.lo + first, block.hi + first)
-            columns = self._stack.columns.items()
-            yield block.graphs, {name: values[rows] for name, values in columns}
-
-
-def _refuse_misfit(store: Store, graphs: _OfStore | Survey, directed: DirectedRule) -> None:
+def _refuse_misfit(store: Store, graphs: Survey, directed: DirectedRule) -> None:
     """Refuse what a store would not take later, when some of it is written."""
     layout = store.layout
     if layout.graph_names:
@@ -233,9 +208,6 @@ def _in_words(labels: Any) -> str | None:
 
 def _listing(source: Any, how: HowToRead) -> list[tuple[str, int, int]]:
     """Return path, size and time of change of every file that graphs come from."""
-    if stores.is_store(source):
-        store = Store(Folder(source))
-        return [(f"{store.folder}/{STORE_JSON}", int(store.digest[:15], 16), 0)]
     found = find_files(source, bids=how.format == "bids", notation=how.notation)
     paths = [file.path.absolute() for file in found.files]
     return [(str(path), info.st_size, info.st_mtime_ns) for path in paths if (info := path.stat())]
