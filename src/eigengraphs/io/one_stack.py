@@ -21,8 +21,15 @@ from eigengraphs.stack.mask import MissingRule
 from eigengraphs.stack.names import spelling, unlike_names, unlike_sizes
 
 __all__ = [
-    "DirectedRule", "Found", "VerticesRule", "choose_direction", "common_vertices",
-    "do_step", "refuse_shifted", "refuse_unknown", "widened",
+    "DirectedRule",
+    "Found",
+    "VerticesRule",
+    "apply_step",
+    "choose_direction",
+    "common_vertices",
+    "refuse_shifted",
+    "refuse_unknown",
+    "widened",
 ]  # fmt: skip
 
 DirectedRule: TypeAlias = Literal["auto"] | bool
@@ -210,8 +217,8 @@ def choose_direction(found: Sequence[Found], directed: DirectedRule) -> bool:
     return keep
 
 
-def do_step(A: Matrix, step: Step) -> Matrix:
-    """Return the weights (n, n) after what `direction_steps` found is to be done to a graph."""
+def apply_step(A: Matrix, step: Step) -> Matrix:
+    """Return the weights (n, n) after what `choose_direction` found is to be done to a graph."""
     if step == "mirror":
         return _mirrored(A)
     if step == "average":

@@ -27,9 +27,9 @@ from eigengraphs.io.one_stack import (
     DirectedRule,
     Found,
     VerticesRule,
+    apply_step,
     choose_direction,
     common_vertices,
-    do_step,
     refuse_unknown,
     widened,
 )
@@ -368,7 +368,7 @@ class Survey:
 
     def _pieces(self, found: Sequence[Found]) -> list[Piece]:
         for one in found:
-            one.weights = do_step(one.weights, one.step)
+            one.weights = apply_step(one.weights, one.step)
         if self.how.missing == "error":
             refuse_unknown(found)
         pieces = list[Piece]()
@@ -446,7 +446,7 @@ def survey(
         for graph in stream:
             found.append(Found(file, sha256, graph))
             if for_store:
-                _let_go(found[-1], how.missing, texts)
+                _discard_weights(found[-1], how.missing, texts)
     if tables and (not files.searched or len(tables) >= len(found)):
         raise ReadError(str(tables[0]))
     if files.searched:
@@ -482,12 +482,12 @@ def survey(
     return Survey(found, how, rule, order, keep, rename, table, notices, storage, dtype)
 
 
-def _let_go(one: Found, missing: MissingRule, texts: dict[str, str]) -> None:
+def _discard_weights(one: Found, missing: MissingRule, texts: dict[str, str]) -> None:
     """Look at a graph, and keep of its weights only what decides how a store keeps all."""
     one.look(missing)
     weights, names = one.weights, one.graph.names
     if missing == "error":
-        one.weights = do_step(weights, "mirror") if one.side.kind == "half" else weights
+        one.weights = apply_step(weights, "mirror") if one.side.kind == "half" else weights
         refuse_unknown([one])
     dense = isinstance(weights, np.ndarray)
     one.nonzeros = int(np.count_nonzero(weights if dense else weights.data))

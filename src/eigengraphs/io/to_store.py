@@ -121,7 +121,7 @@ def convert_to_store(
     command = command or shlex.join(
         ["eigengraphs", "convert", text, os.fspath(target), *["--append"] * append]
     )
-    asked = asdict(how) | {"storage": storage, "labels": _in_words(labels)}
+    asked = asdict(how) | {"storage": storage, "labels": _labels_in_words(labels)}
     del asked["max_bytes"]
     folder = Folder(target)
     if stores.is_store(source):
@@ -197,7 +197,7 @@ def _refuse_misfit(store: Store, graphs: Survey, directed: DirectedRule) -> None
         )
 
 
-def _in_words(labels: Any) -> str | None:
+def _labels_in_words(labels: Any) -> str | None:
     if labels is None or isinstance(labels, str | os.PathLike):
         return None if labels is None else os.fspath(labels)
     return f"{len(as_vertex_table(labels).names)} names"

@@ -125,7 +125,7 @@ class Store:
                 "with: eigengraphs convert IN OUT.egs"
             ) from None
         except OSError as error:
-            raise StoreError(f"{where} {_what(error)}; restore it from a backup") from None
+            raise StoreError(f"{where} {_reason(error)}; restore it from a backup") from None
         self.layout = layout = Layout.from_json(text, where)
         self.digest = hashlib.sha256(text).hexdigest()
         self.token = token or uuid.uuid4().hex
@@ -199,7 +199,7 @@ class Store:
         try:
             size = self.folder.size(shard.file)
         except OSError as error:
-            self._refuse(k, shard.file, _what(error))
+            self._refuse(k, shard.file, _reason(error))
         if size < shard.offset + shard.bytes:
             end = shard.offset + shard.bytes
             self._refuse(k, shard.file, f"is cut off, {size} of {end} bytes")
@@ -319,7 +319,7 @@ class Store:
         try:
             count = self.folder.read_into(shard.file, shard.offset + at, view)
         except OSError as error:
-            self._refuse(k, shard.file, _what(error))
+            self._refuse(k, shard.file, _reason(error))
         if count < len(view):
             self._refuse(k, shard.file, "is cut off")
 
@@ -327,7 +327,7 @@ class Store:
         try:
             data = self.folder.read(file)
         except OSError as error:
-            self._refuse(k, file, _what(error))
+            self._refuse(k, file, _reason(error))
         self._check(k, file, sha256, [data])
         return data
 
@@ -347,7 +347,7 @@ class Store:
         )
 
 
-def _what(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "is missing"
     return f"cannot be read: {error.strerror or error}"
@@ -541,7 +541,7 @@ class StoredStack(BlockedStack):
         else:
             for k, _, _ in parts:
                 store.check_size(k)
-            storage, at = _room((sum(hi - lo for _, lo, hi in parts), n, n), self.dtype), 0
+            storage, at = _block_buffer((sum(hi - lo for _, lo, hi in parts), n, n), self.dtype), 0
             for k, lo, hi in parts:
                 store.read_dense(k, lo, hi, storage[at : at + hi - lo])
                 at += hi - lo
@@ -587,7 +587,7 @@ class StoredStack(BlockedStack):
         return self._store.layout.bytes_of(*self._store.layout.shards)
 
 
-def _room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _block_buffer(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return an array for a block, whose memory goes back to the system with it.
 
     Blocks are made and freed in threads, over and over; memory of their size from the heap stays

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from eigengraphs import __version__, io
 from eigengraphs.cli.command_options import Simulate
 from eigengraphs.cli.results_folder import write_columns
@@ -17,6 +15,7 @@ from eigengraphs.cli.terminal import Listener, Outcome, written
 from eigengraphs.errors import InputError
 from eigengraphs.models.simulation import Design, read_design, simulate_blocks, simulate_truth
 from eigengraphs.stack import GraphStack
+from eigengraphs.stack.blocked import joined
 from eigengraphs.store import StoreWriter, is_store, open_store
 from eigengraphs.store.file_access import Folder
 from eigengraphs.store.reader import Store
@@ -141,13 +140,9 @@ def _draw(design: Design, m: int, seed: int, listen: Listener) -> GraphStack:
     blocks = [
         simulate_blocks(design, start, stop, seed) for start, stop in _spans(design, 0, m, listen)
     ]
-    if len(blocks) == 1:
-        return blocks[0]
-    names = [name for block in blocks for name in block.graph_names]
     if any(block.is_sparse for block in blocks):
-        return GraphStack([graph for block in blocks for graph in block], graph_names=names)
-    A = np.concatenate([block.dense for block in blocks])
-    return GraphStack(A, graph_names=names, storage="dense", copy=False)
+        blocks = [block.to_sparse() for block in blocks]
+    return joined(blocks, tuple(name for block in blocks for name in block.graph_names), None)
 
 
 def _record(design: Design, m: int, seed: int) -> str:
