@@ -21,15 +21,8 @@ from eigengraphs.stack.mask import MissingRule
 from eigengraphs.stack.names import spelling, unlike_names, unlike_sizes
 
 __all__ = [
-    "DirectedRule",
-    "Found",
-    "VerticesRule",
-    "apply_step",
-    "choose_direction",
-    "common_vertices",
-    "refuse_shifted",
-    "refuse_unknown",
-    "widened",
+    "DirectedRule", "Found", "VerticesRule", "apply_step", "choose_direction", "common_vertices",
+    "refuse_shifted", "refuse_unknown", "widened",
 ]  # fmt: skip
 
 DirectedRule: TypeAlias = Literal["auto"] | bool
