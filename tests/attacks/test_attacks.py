@@ -47,13 +47,6 @@ def test_every_attack_is_refused_within_its_limits(name, ends):
     assert grown < BYTES
 
 
-def test_there_are_at_least_25_attacks_and_their_files_are_small():
-    assert len(ATTACKS) >= 25
-    files = [path for path in (HERE / "files").rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 500_000
-    assert {path.relative_to(HERE / "files").parts[0] for path in files} == set(ATTACKS)
-
-
 def test_giant_ids_are_names_and_make_no_giant_graph(tmp_path):
     path = tmp_path / "giant.edgelist"
     digits = "9" * 5000

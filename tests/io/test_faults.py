@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from scipy.io import savemat
 
 import eigengraphs as eg
 from eigengraphs.errors import AlignmentError, InputError, ReadError, ReadNotice
@@ -182,32 +181,6 @@ def test_one_name_or_one_content_twice(tmp_path):
     (tmp_path / "sub-04.csv").write_bytes((tmp_path / "sub-02.csv").read_bytes())
     with pytest.warns(ReadNotice, match=r"copies of others, byte for byte \(sub-02 = sub-04\)"):
         eg.read(tmp_path)
-
-
-def test_a_participant_without_a_row(tmp_path):
-    write_folder(tmp_path)
-    table = tmp_path / "participants.tsv"
-    table.write_text("participant_id\tage\nsub-01\t20\nsub-02\t30\nsub-04\t40\nsub-77\t50\n")
-    reading, people = eg.io.read_files(tmp_path), eg.io.read_participants(table)
-    message = r"1 of 4 graphs have no row in .*participants.tsv: sub-03. Rows without a graph: 77"
-    with pytest.raises(ReadError, match=message):
-        eg.io.join(reading, people)
-    joined = eg.io.join(reading, people, missing="keep")
-    assert joined.graphs_without_row == ("sub-03",)
-    assert joined.rows_without_graph == ("77",)
-    np.testing.assert_array_equal(joined.columns["age"], [20, 30, np.nan, 40])
-
-
-def test_a_mat_file_with_three_matrices(tmp_path):
-    A = np.ones((5, 5))
-    savemat(tmp_path / "sub-01.mat", {"sc": A, "fc": A, "distances": A, "age": 31.0})
-    message = r"sub-01.mat holds 3 matrices.*'sc' \(5 x 5\), 'fc' \(5 x 5\).*one with key='sc'"
-    with pytest.raises(ReadError, match=message):
-        eg.read(tmp_path)
-    assert eg.read(tmp_path, key="fc").n_graphs == 1
-    assert eg.read(tmp_path / "sub-01.mat", key="all").graph_names == ("sc", "fc", "distances")
-    with pytest.raises(ReadError, match=r"no array 'FC'; it has: 'sc' \(5 x 5\)"):
-        eg.read(tmp_path, key="FC")
 
 
 @pytest.mark.parametrize(
