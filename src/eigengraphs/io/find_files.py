@@ -274,8 +274,7 @@ def _refuse_empty(folder: Path, every: list[Path], beside: list[Path]) -> None:
     hint = f"; {few([path.name for path in beside])} would be tables beside graphs"
     raise ReadError(
         f"no graph files in {folder}; it holds {there}{hint if beside else ''}. Endings that are "
-        "read: .csv, .tsv, .txt, .edgelist, .ssv, .graphml, .gml, .net, .npy, .npz, .mat, "
-        ".parquet; files in a list are read whatever their names"
+        f"read: {', '.join(sorted(_KNOWN))}; files in a list are read whatever their names"
     )
 
 
