@@ -47,13 +47,14 @@ if TYPE_CHECKING:
     )
     from eigengraphs.inference.prediction.link_prediction import EdgePrediction, predict_edges
     from eigengraphs.inference.prediction.method_contest import Contest, contest
-    from eigengraphs.inference.prediction.prediction_pipelines import METHODS, CovariateAdjustment
+    from eigengraphs.inference.prediction.prediction_pipelines import METHODS
     from eigengraphs.inference.shared_structure import Structure, fit_structure, structure
+    from eigengraphs.inference.studies.adjustment import CovariateAdjustment, Harmonize
     from eigengraphs.inference.studies.group_differences import Comparison, compare
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
-    "Contest", "CovariateAdjustment", "EdgePrediction", "Evaluation", "Identification",
+    "Contest", "CovariateAdjustment", "EdgePrediction", "Evaluation", "Harmonize", "Identification",
     "LoadingIntervals", "PipelineScore", "Structure", "anomalies", "bootstrap", "change_points",
     "cluster_graphs", "cluster_vertices", "compare", "contest", "evaluate", "fit_structure",
     "identify", "loading_intervals", "predict_edges", "read_components", "structure",
@@ -65,6 +66,7 @@ _FILES = {
     "changes_and_anomalies": ("Anomalies", "Changes", "anomalies", "change_points"),
     "clusters": ("Clusters", "cluster_graphs", "cluster_vertices"),
     "component_meaning": ("ComponentReading", "read_components", "trust_components"),
+    "studies.adjustment": ("CovariateAdjustment", "Harmonize"),
     "studies.group_differences": ("Comparison", "compare"),
     "prediction.identification": ("Identification", "identify"),
     "intervals_and_bootstrap": (
@@ -73,7 +75,7 @@ _FILES = {
     "prediction.label_prediction": ("Evaluation", "PipelineScore", "evaluate"),
     "prediction.link_prediction": ("EdgePrediction", "predict_edges"),
     "prediction.method_contest": ("Contest", "contest"),
-    "prediction.prediction_pipelines": ("METHODS", "CovariateAdjustment"),
+    "prediction.prediction_pipelines": ("METHODS",),
     "shared_structure": ("Structure", "fit_structure", "structure"),
 }  # fmt: skip
 

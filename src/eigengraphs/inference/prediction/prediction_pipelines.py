@@ -1,8 +1,8 @@
 """Pipelines from graphs to predicted labels: a method, perhaps an adjustment, and a rule.
 
-:data:`METHODS` make features of graphs, :class:`CovariateAdjustment` regresses covariates out of
-them, and rules predict labels from them. :func:`run_folds` trains all of it on the training graphs
-of each fold, and shows it the held-out graphs afterwards.
+:data:`METHODS` make features of graphs, steps of ``studies.adjustment`` take out what covariates
+explain or sites add, and rules predict labels from them. :func:`run_folds` trains all of it on the
+training graphs of each fold, and shows it the held-out graphs afterwards.
 """
 
 from __future__ import annotations
@@ -22,27 +22,17 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
-from sklearn.utils.validation import check_is_fitted
 
 from eigengraphs import baselines
 from eigengraphs.embedding import JointEmbedding, select_dimension
 from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.folds import Split, make_folds
-from eigengraphs.inference.studies.designs import (
-    Array,
-    Indices,
-    Variable,
-    check_choice,
-    read_loadings,
-    read_variable,
-    table_columns,
-    unit_of,
-    units,
-)
+from eigengraphs.inference.studies.adjustment import CovariateAdjustment
+from eigengraphs.inference.studies.designs import Array, Indices, check_choice, unit_of, units
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
 
-__all__ = ["JOINT", "METHODS", "RULES", "CovariateAdjustment", "choose_methods", "run_folds"]
+__all__ = ["JOINT", "METHODS", "RULES", "choose_methods", "run_folds"]
 
 JOINT = "joint embedding"
 Rule: TypeAlias = Literal["1-NN", "linear"]
@@ -150,199 +140,6 @@ def quiet(embedding: JointEmbedding) -> JointEmbedding:
     """Return the settings of an embedding, without progress."""
     made: JointEmbedding = clone(embedding).set_params(verbose=0, callback=None)
     return made
-
-
-# Features without what covariates explain
-
-
-class CovariateAdjustment(TransformerMixin, BaseEstimator):
-    """Regress covariates out of loadings, by least squares on the training rows.
-
-    The label takes no part, and nothing is learned from rows that are transformed; so it can be a
-    step of a pipeline under cross-validation. Loadings keep the mean of the training rows.
-    Categories that were not met in training, and unknown values, count as the average of the
-    training rows. Where a covariate goes with the label (patients from one site), the adjustment
-    removes a part of the label's signal as well; no adjustment can avoid that.
-
-    Parameters
-    ----------
-    columns
-        Which columns of the input are covariates: names in a pandas table, else indices. They are
-        not in the output. If None, covariates are arguments of ``fit`` and ``transform``.
-
-    Attributes
-    ----------
-    covariates_ : tuple of str
-        Their names.
-    coefficients_ : (c, d)
-        Of the coded covariates: quantities in standard deviations, one column per category.
-    n_features_in_ : int
-        Columns of the input.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigengraphs.inference import CovariateAdjustment
-    >>> site = np.repeat(["a", "b"], 10)
-    >>> Lam = np.where(site == "a", 1.0, 3.0)[:, None] + np.zeros((20, 2))
-    >>> adjusted = CovariateAdjustment().fit_transform(Lam, covariates={"site": site})
-    >>> bool(np.allclose(adjusted, 2.0))
-    True
-    """
-
-    def __init__(self, columns: Any = None) -> None:
-        self.columns = columns
-
-    def fit(self, X: Any, y: Any = None, covariates: Any = None) -> Self:  # noqa: ARG002
-        """Learn what covariates explain.
-
-        Parameters
-        ----------
-        X : (m, d)
-            Loadings, and the covariates if ``columns`` says so.
-        y
-            Ignored.
-        covariates
-            A mapping of names to columns of m values, a pandas table, or an array (m, q).
-
-        Returns
-        -------
-        CovariateAdjustment
-            The estimator itself.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from eigengraphs.inference import CovariateAdjustment
-        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
-        >>> CovariateAdjustment().fit(Lam, covariates=site).coefficients_.shape
-        (2, 1)
-        """
-        Y, table = self._parts(X, covariates)
-        if not table:
-            raise InputError("there are no covariates to adjust for; give columns or covariates")
-        self.n_features_in_ = np.shape(X)[1]
-        self._names = _column_names(X, self.n_features_in_)
-        self._codings = [_Coding(read_variable(*item, len(Y))) for item in table.items()]
-        self.covariates_ = tuple(table)
-        self._mean = Y.mean(axis=0)
-        # The shortest solution: columns of all categories of a covariate are dependent.
-        Z = self._coded(table, len(Y))
-        self.coefficients_ = np.linalg.lstsq(Z, Y - self._mean, rcond=1e-10)[0]
-        return self
-
-    def transform(self, X: Any, covariates: Any = None) -> Array:
-        """Return adjusted loadings, (m, d).
-
-        Parameters
-        ----------
-        X, covariates
-            As of :meth:`fit`; the covariates must have the same names.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from eigengraphs.inference import CovariateAdjustment
-        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
-        >>> fitted = CovariateAdjustment().fit(Lam, covariates=site)
-        >>> fitted.transform([[1.0], [3.0]], covariates={"site": ["a", "b"]}).round(6).tolist()
-        [[2.0], [2.0]]
-        """
-        check_is_fitted(self)
-        Y, table = self._parts(X, covariates)
-        if Y.shape[1] != len(self._mean):
-            raise InputError(f"got {Y.shape[1]} loadings per graph, expected {len(self._mean)}")
-        missing = [name for name in self.covariates_ if name not in table]
-        if missing:
-            raise InputError(f"no values are given for the covariates {missing} of the fit")
-        return np.asarray(Y - self._coded(table, len(Y)) @ self.coefficients_)
-
-    def fit_transform(self, X: Any, y: Any = None, covariates: Any = None) -> Array:
-        """Learn, and return adjusted loadings of the same rows.
-
-        Parameters
-        ----------
-        X, y, covariates
-            As of :meth:`fit`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from eigengraphs.inference import CovariateAdjustment
-        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
-        >>> CovariateAdjustment().fit_transform(Lam, covariates=site).round(6).ravel().tolist()
-        [2.0, 2.0, 2.0, 2.0]
-        """
-        return self.fit(X, y, covariates=covariates).transform(X, covariates=covariates)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the loadings that are left.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the columns of the input.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from eigengraphs.inference import CovariateAdjustment
-        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
-        >>> fitted = CovariateAdjustment().fit(Lam, covariates=site)
-        >>> fitted.get_feature_names_out(["je1"])
-        array(['je1'], dtype=object)
-        """
-        check_is_fitted(self)
-        names = self._names if input_features is None else list(input_features)
-        return np.delete(np.array(names, dtype=object), self._places(names))
-
-    def _coded(self, table: dict[str, Any], m: int) -> Array:
-        return np.hstack([coding.code(table[coding.name], m) for coding in self._codings])
-
-    def _parts(self, X: Any, covariates: Any) -> tuple[Array, dict[str, Any]]:
-        """Return loadings, and columns of covariates by name."""
-        if self.columns is None:
-            Y = read_loadings(X, least=1)
-            return Y, table_columns(covariates, len(Y))
-        if covariates is not None:
-            raise InputError("give covariates as columns of X or as an argument, not both")
-        cells = np.asarray(X, dtype=object)
-        if cells.ndim != 2:
-            raise InputError(f"X must have rows and columns, got shape {cells.shape}")
-        names = _column_names(X, cells.shape[1])
-        places = self._places(names)
-        table = {str(names[j]): cells[:, j].tolist() for j in places}
-        return read_loadings(np.delete(cells, places, axis=1), least=1), table
-
-    def _places(self, names: list[Any]) -> list[int]:
-        asked = [self.columns] if isinstance(self.columns, str | int) else self.columns or []
-        n = len(names)
-        place = {name: j for j, name in enumerate(names)} | {j: j % n for j in range(-n, n)}
-        for column in asked:
-            if column not in place:
-                raise InputError(f"there is no column {column!r} in X; its columns are {names}")
-        return [place[column] for column in asked]
-
-
-class _Coding:
-    """How a covariate becomes columns that average zero over the training rows."""
-
-    def __init__(self, variable: Variable) -> None:
-        self.name, self.kind, self.levels = variable.name, variable.kind, variable.levels
-        columns = variable.coded(0)[variable.known]
-        unit = units(columns)
-        self._mean, spread = columns.mean(axis=0), (columns / unit).std(axis=0) * unit
-        self._scale = np.where((spread > 0) & (self.kind == "quantity"), spread, 1.0)
-
-    def code(self, given: Any, m: int) -> Array:
-        """Return (m, columns); unknown values are zeros, the average."""
-        variable = read_variable(self.name, given, m, self.kind, self.levels)
-        Z = (variable.coded(0) - self._mean) / self._scale
-        return np.where(variable.known[:, None], Z, 0.0)
-
-
-def _column_names(X: Any, count: int) -> list[Any]:
-    return list(X.columns) if hasattr(X, "columns") else [f"x{j}" for j in range(count)]
 
 
 # From features to labels

@@ -1,0 +1,654 @@
+"""Loadings without what covariates explain, or without what sites add to them.
+
+:class:`CovariateAdjustment` regresses covariates out, :class:`Harmonize` gives the graphs of every
+site the same location and scale (ComBat). Both learn from training rows alone, and can be steps of
+a pipeline: columns beside the loadings come as arguments, or as columns of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from eigengraphs.errors import InputError
+from eigengraphs.inference.studies.designs import (
+    Array,
+    Indices,
+    Variable,
+    check_choice,
+    counted,
+    graph_values,
+    independent_columns,
+    read_loadings,
+    read_variable,
+    table_columns,
+    units,
+    words,
+)
+
+__all__ = ["CovariateAdjustment", "Harmonize"]
+
+Unseen: TypeAlias = Literal["error", "estimate"]
+_CHANGE, _ROUNDS = 1e-4, 1000  # as in the published code: where its iteration stops; more is a bug
+_NO_SPREAD = 1e-12  # of the largest value: a smaller spread is rounding
+
+
+class _Coding:
+    """How a covariate becomes columns that average zero over the training rows."""
+
+    def __init__(self, variable: Variable, first: int = 0) -> None:
+        self.name, self.kind, self.levels = variable.name, variable.kind, variable.levels
+        self._first = first
+        columns = variable.coded(first)[variable.known]
+        unit = units(columns)
+        self._mean, spread = columns.mean(axis=0), (columns / unit).std(axis=0) * unit
+        self._scale = np.where((spread > 0) & (self.kind == "quantity"), spread, 1.0)
+
+    def code(self, given: Any, m: int) -> Array:
+        """Return (m, columns); unknown values are zeros, the average."""
+        variable = read_variable(self.name, given, m, self.kind, self.levels)
+        Z = (variable.coded(self._first) - self._mean) / self._scale
+        return np.where(variable.known[:, None], Z, 0.0)
+
+
+class _LoadingsStep(TransformerMixin, BaseEstimator):
+    """A transformer of loadings that may have other columns beside them.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Columns of the input.
+    """
+
+    _names: list[Any]
+    n_features_in_: int
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the loadings, without those of the columns beside them.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the columns of the input.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import CovariateAdjustment
+        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
+        >>> fitted = CovariateAdjustment().fit(Lam, covariates=site)
+        >>> fitted.get_feature_names_out(["je1"])
+        array(['je1'], dtype=object)
+        """
+        check_is_fitted(self)
+        names = self._names if input_features is None else list(input_features)
+        return np.delete(np.array(names, dtype=object), _places(self._beside, names))
+
+    @property
+    def _beside(self) -> list[Any]:
+        """The columns of X that are not loadings."""
+        raise NotImplementedError
+
+    def _split(self, X: Any, argument: str, given: bool) -> tuple[Array, dict[str, Any]]:
+        """Return loadings, and the columns beside them by name."""
+        if not self._beside:
+            return read_loadings(X, least=1), {}
+        if given:
+            raise InputError(f"give {argument} as columns of X or as an argument, not both")
+        cells = np.asarray(X, dtype=object)
+        if cells.ndim != 2:
+            raise InputError(f"X must have rows and columns, got shape {cells.shape}")
+        names = _column_names(X, cells.shape[1])
+        places = _places(self._beside, names)
+        table = {str(names[j]): cells[:, j].tolist() for j in places}
+        return read_loadings(np.delete(cells, places, axis=1), least=1), table
+
+    def _remember(self, X: Any) -> None:
+        self.n_features_in_ = (*np.shape(X), 1)[1]
+        self._names = _column_names(X, self.n_features_in_)
+
+    def _check_width(self, Y: Array, expected: int) -> None:
+        if Y.shape[1] != expected:
+            raise InputError(f"got {Y.shape[1]} loadings per graph, expected {expected}")
+
+
+def _column_names(X: Any, count: int) -> list[Any]:
+    return list(X.columns) if hasattr(X, "columns") else [f"x{j}" for j in range(count)]
+
+
+def _listed(columns: Any) -> list[Any]:
+    if columns is None:
+        return []
+    return [columns] if isinstance(columns, str | int) else list(columns)
+
+
+def _places(asked: Sequence[Any], names: list[Any]) -> list[int]:
+    n = len(names)
+    place = {name: j for j, name in enumerate(names)} | {j: j % n for j in range(-n, n)}
+    for column in asked:
+        if column not in place:
+            raise InputError(f"there is no column {column!r} in X; its columns are {names}")
+    return [place[column] for column in asked]
+
+
+class CovariateAdjustment(_LoadingsStep):
+    """Regress covariates out of loadings, by least squares on the training rows.
+
+    The label takes no part, and nothing is learned from rows that are transformed; so it can be a
+    step of a pipeline under cross-validation. Loadings keep the mean of the training rows.
+    Categories that were not met in training, and unknown values, count as the average of the
+    training rows. Where a covariate goes with the label (patients from one site), the adjustment
+    removes a part of the label's signal as well; no adjustment can avoid that.
+
+    Parameters
+    ----------
+    columns
+        Which columns of the input are covariates: names in a pandas table, else indices. They are
+        not in the output. If None, covariates are arguments of ``fit`` and ``transform``.
+
+    Attributes
+    ----------
+    covariates_ : tuple of str
+        Their names.
+    coefficients_ : (c, d)
+        Of the coded covariates: quantities in standard deviations, one column per category.
+    n_features_in_ : int
+        Columns of the input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs.inference import CovariateAdjustment
+    >>> site = np.repeat(["a", "b"], 10)
+    >>> Lam = np.where(site == "a", 1.0, 3.0)[:, None] + np.zeros((20, 2))
+    >>> adjusted = CovariateAdjustment().fit_transform(Lam, covariates={"site": site})
+    >>> bool(np.allclose(adjusted, 2.0))
+    True
+    """
+
+    def __init__(self, columns: Any = None) -> None:
+        self.columns = columns
+
+    def fit(self, X: Any, y: Any = None, covariates: Any = None) -> Self:
+        """Learn what covariates explain.
+
+        Parameters
+        ----------
+        X : (m, d)
+            Loadings, and the covariates if ``columns`` says so.
+        y
+            Ignored.
+        covariates
+            A mapping of names to columns of m values, a pandas table, or an array (m, q).
+
+        Returns
+        -------
+        CovariateAdjustment
+            The estimator itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import CovariateAdjustment
+        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
+        >>> CovariateAdjustment().fit(Lam, covariates=site).coefficients_.shape
+        (2, 1)
+        """
+        Y, table = self._parts(X, covariates)
+        if not table:
+            raise InputError("there are no covariates to adjust for; give columns or covariates")
+        self._remember(X)
+        self._codings = [_Coding(read_variable(*item, len(Y))) for item in table.items()]
+        self.covariates_ = tuple(table)
+        self._mean = Y.mean(axis=0)
+        # The shortest solution: columns of all categories of a covariate are dependent.
+        Z = self._coded(table, len(Y))
+        self.coefficients_ = np.linalg.lstsq(Z, Y - self._mean, rcond=1e-10)[0]
+        return self
+
+    def transform(self, X: Any, covariates: Any = None) -> Array:
+        """Return adjusted loadings, (m, d).
+
+        Parameters
+        ----------
+        X, covariates
+            As of :meth:`fit`; the covariates must have the same names.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import CovariateAdjustment
+        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
+        >>> fitted = CovariateAdjustment().fit(Lam, covariates=site)
+        >>> fitted.transform([[1.0], [3.0]], covariates={"site": ["a", "b"]}).round(6).tolist()
+        [[2.0], [2.0]]
+        """
+        check_is_fitted(self)
+        Y, table = self._parts(X, covariates)
+        self._check_width(Y, len(self._mean))
+        missing = [name for name in self.covariates_ if name not in table]
+        if missing:
+            raise InputError(f"no values are given for the covariates {missing} of the fit")
+        return np.asarray(Y - self._coded(table, len(Y)) @ self.coefficients_)
+
+    def fit_transform(self, X: Any, y: Any = None, covariates: Any = None) -> Array:
+        """Learn, and return adjusted loadings of the same rows.
+
+        Parameters
+        ----------
+        X, y, covariates
+            As of :meth:`fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import CovariateAdjustment
+        >>> Lam, site = np.array([[1.0], [1.0], [3.0], [3.0]]), {"site": ["a", "a", "b", "b"]}
+        >>> CovariateAdjustment().fit_transform(Lam, covariates=site).round(6).ravel().tolist()
+        [2.0, 2.0, 2.0, 2.0]
+        """
+        return self.fit(X, y, covariates=covariates).transform(X, covariates=covariates)
+
+    @property
+    def _beside(self) -> list[Any]:
+        return _listed(self.columns)
+
+    def _coded(self, table: dict[str, Any], m: int) -> Array:
+        return np.hstack([coding.code(table[coding.name], m) for coding in self._codings])
+
+    def _parts(self, X: Any, covariates: Any) -> tuple[Array, dict[str, Any]]:
+        """Return loadings, and columns of covariates by name."""
+        Y, table = self._split(X, "covariates", covariates is not None)
+        return Y, table or table_columns(covariates, len(Y))
+
+
+class Harmonize(_LoadingsStep):
+    """Give the graphs of every site the same location and scale: ComBat on loadings, or on edges.
+
+    Loadings are modeled as mean + covariates + a location of the site + noise with a scale of the
+    site (Johnson, Li and Rabinovic, 2007; Fortin and others, 2018). Locations and scales of a site
+    are shrunk towards what the columns have in common (parametric empirical Bayes) and removed;
+    what covariates explain is kept. Everything is learned by ``fit``; labels take no part, and
+    rows that are transformed teach nothing, but for those of new sites with ``unseen="estimate"``.
+
+    A group that is not among the covariates loses the part of its effect that goes with the site.
+    A group that is among them is separated from the site by the model, and harmonized loadings
+    then know the groups: tests and predictions of that group on them find too much
+    (Nygaard, Rodland and Hovig, 2016). See the guide, "Several sites".
+
+    Parameters
+    ----------
+    site, covariates, controls
+        Which columns of the input are the site, the covariates to keep, and whether a graph is
+        learned from: names in a pandas table, else indices. They are not in the output. If all are
+        None, they are arguments of ``fit`` and ``transform``.
+    reference : str, optional
+        A site that stays as it is; the others become like it. By default sites meet at the mean of
+        all graphs.
+    unseen : {"error", "estimate"}
+        What is done with graphs of sites that were not learned from. "error": they are refused.
+        "estimate": location and scale of a new site are estimated from those of its graphs that are
+        transformed together, given covariates and without labels; if the new site has other
+        shares of a group, that difference is removed as well.
+    mean_only : bool
+        Remove locations, and keep scales. Sites with one graph need it.
+    empirical_bayes : bool
+        Shrink; without it, locations and scales are means and standard deviations. With
+        ``mean_only`` the shrinkage is that of the published code, which takes every site as one
+        graph, and leaves much of a site that changes few columns.
+
+    Attributes
+    ----------
+    sites_ : tuple of str
+        The s sites that were learned from.
+    counts_ : tuple of int
+        Graphs of each that were learned from.
+    location_, scale_ : (s, d)
+        What sites add to each column and multiply its noise by, in standard deviations of the
+        noise, and as a factor.
+    coefficients_ : (c, d)
+        Of the coded covariates: quantities in standard deviations, one column per further category.
+    covariates_ : tuple of str
+        Their names.
+    notes_ : tuple of str
+        What to be careful about, with names of sites and columns.
+    n_features_in_ : int
+        Columns of the input.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs.inference import Harmonize
+    >>> rng = np.random.default_rng(0)
+    >>> site = np.repeat(["a", "b"], 30)
+    >>> Lam = rng.normal(size=(60, 4)) * np.where(site == "a", 1.0, 3.0)[:, None]
+    >>> even = Harmonize().fit_transform(Lam, site=site)
+    >>> float(even[site == "b"].std() / even[site == "a"].std()) < 1.1
+    True
+    """
+
+    def __init__(
+        self,
+        site: Any = None,
+        covariates: Any = None,
+        controls: Any = None,
+        *,
+        reference: Any = None,
+        unseen: Unseen = "error",
+        mean_only: bool = False,
+        empirical_bayes: bool = True,
+    ) -> None:
+        self.site = site
+        self.covariates = covariates
+        self.controls = controls
+        self.reference = reference
+        self.unseen = unseen
+        self.mean_only = mean_only
+        self.empirical_bayes = empirical_bayes
+
+    def fit(
+        self, X: Any, y: Any = None, site: Any = None, covariates: Any = None, controls: Any = None
+    ) -> Self:
+        """Learn what sites add.
+
+        Parameters
+        ----------
+        X : (m, d)
+            Loadings or other features, and the columns beside them that the parameters name.
+        y
+            Ignored.
+        site : (m,)
+            The site of each graph, or a mapping of the name of the column to them.
+        covariates
+            What is kept: a mapping of names to columns of m values, a pandas table, or an array
+            (m, q). Texts are categories. An unknown value counts as the average.
+        controls : (m,) of bool, optional
+            Graphs to learn from, such as those of healthy people; by default all.
+
+        Returns
+        -------
+        Harmonize
+            The estimator itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import Harmonize
+        >>> Lam, site = np.random.default_rng(0).normal(size=(20, 3)), np.repeat(["a", "b"], 10)
+        >>> Harmonize().fit(Lam, site=site).location_.shape
+        (2, 3)
+        """
+        check_choice("unseen", self.unseen, ("error", "estimate"))
+        Y, self._site, values, table, learn = self._parts(X, site, covariates, controls)
+        self._remember(X)
+        m, columns = len(Y), self.get_feature_names_out().tolist()
+        everywhere = self._read_site(values, m)
+        variable = everywhere.rows(learn)
+        self.sites_, codes = variable.levels, variable.values.astype(np.intp)
+        n = np.bincount(codes)
+        self.counts_ = tuple(n.tolist())
+        self._check_sites(everywhere.levels, controls is not None or self.controls is not None)
+        notes, kept = self._learn_coding(table, m, learn, codes)
+        self._unit = units(Y[learn])
+        Y = Y[learn] / self._unit
+        S = np.eye(len(n))[codes]
+        Z = self._coded(table, m)[learn]
+        B = np.linalg.lstsq(np.hstack([S, Z]), Y, rcond=None)[0]
+        fitted, self.coefficients_ = S @ B[: len(n)], B[len(n) :]
+        rest = Y - fitted - Z @ self.coefficients_
+        home = None if self.reference is None else self.sites_.index(str(self.reference))
+        self._middle = n / n.sum() @ B[: len(n)] if home is None else B[home]
+        spread = np.sqrt((rest[slice(None) if home is None else codes == home] ** 2).mean(axis=0))
+        self._flat = spread <= _NO_SPREAD * np.maximum(np.abs(Y).max(axis=0), 1e-300)
+        self._spread = np.where(self._flat, 1.0, spread)
+        T = (Y - self._middle - Z @ self.coefficients_) / self._spread
+        effects = [self._effects(T[codes == i]) for i in range(len(n))]
+        if home is not None:
+            effects[home] = (np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
+        self.location_, variances = (np.array(part) for part in zip(*effects, strict=True))
+        self.scale_ = np.sqrt(variances)
+        if self._flat.any():
+            which = words(np.array(columns)[self._flat].tolist())
+            notes.append(f"{which}: no noise around {kept}, and no scale of sites is estimated")
+        for i, name in enumerate(self.sites_):
+            still = (np.ptp(T[codes == i], axis=0) <= _NO_SPREAD) & ~self._flat
+            if still.any() and n[i] > 1:
+                which = words(np.array(columns)[still].tolist())
+                notes.append(f"{which}: the same for all graphs of {self._site} {name!r}")
+        self.notes_ = tuple(notes)
+        return self
+
+    def transform(self, X: Any, site: Any = None, covariates: Any = None) -> Array:
+        """Return harmonized loadings, (m, d).
+
+        Parameters
+        ----------
+        X, site, covariates
+            As of :meth:`fit`; the covariates must have the same names.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import Harmonize
+        >>> Lam, site = np.random.default_rng(0).normal(size=(20, 3)), np.repeat(["a", "b"], 10)
+        >>> fitted = Harmonize().fit(Lam, site=site)
+        >>> fitted.transform(Lam[:2], site=["a", "a"]).shape
+        (2, 3)
+        """
+        check_is_fitted(self)
+        Y, _, values, table, _ = self._parts(X, site, covariates, None)
+        self._check_width(Y, len(self._spread))
+        missing = [name for name in self.covariates_ if name not in table]
+        if missing:
+            raise InputError(f"no values are given for the covariates {missing} of the fit")
+        sites = self._read_site(values, len(Y))
+        middle = self._middle + self._coded(table, len(Y)) @ self.coefficients_
+        T = (Y / self._unit - middle) / self._spread
+        known = {name: i for i, name in enumerate(self.sites_)}
+        self._check_known(sites)
+        for i, name in enumerate(sites.levels):
+            rows = sites.values == i
+            if name in known:
+                location, scale = self.location_[known[name]], self.scale_[known[name]]
+            else:
+                location, variance = self._effects(T[rows])
+                scale = np.sqrt(variance)
+            T[rows] = (T[rows] - location) / scale
+        return np.asarray((T * self._spread + middle) * self._unit)
+
+    def fit_transform(
+        self, X: Any, y: Any = None, site: Any = None, covariates: Any = None, controls: Any = None
+    ) -> Array:
+        """Learn, and return harmonized loadings of the same rows.
+
+        Parameters
+        ----------
+        X, y, site, covariates, controls
+            As of :meth:`fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import Harmonize
+        >>> Lam, site = np.random.default_rng(0).normal(size=(20, 3)), np.repeat(["a", "b"], 10)
+        >>> Harmonize().fit_transform(Lam, site=site).shape
+        (20, 3)
+        """
+        self.fit(X, y, site=site, covariates=covariates, controls=controls)
+        return self.transform(X, site=site, covariates=covariates)
+
+    @property
+    def _beside(self) -> list[Any]:
+        return [*_listed(self.site), *_listed(self.covariates), *_listed(self.controls)]
+
+    def _parts(
+        self, X: Any, site: Any, covariates: Any, controls: Any
+    ) -> tuple[Array, str, Any, dict[str, Any], NDArray[np.bool_]]:
+        """Return loadings, name and values of the site, covariates, and rows to learn from."""
+        given = site is not None or covariates is not None or controls is not None
+        Y, columns = self._split(X, "site, covariates and controls", given)
+        if self._beside:
+            if self.site is None:
+                raise InputError(
+                    "covariates and controls are columns of X: name that of site=, too"
+                )
+            name, *others = columns
+            site = columns[name]
+            if self.controls is not None:
+                controls = columns[others.pop()]
+            table = {other: columns[other] for other in others}
+        else:
+            if site is None:
+                raise InputError("there is no site to harmonize; give site, one value per graph")
+            table = table_columns(covariates, len(Y))
+            name = "site"
+            if isinstance(site, Mapping):
+                ((name, site),) = site.items()
+        learn = np.ones(len(Y), dtype=bool)
+        if controls is not None:
+            plain = graph_values("controls", controls, len(Y))
+            wrong = next((i for i, value in enumerate(plain) if value not in (True, False)), None)
+            if wrong is not None:
+                raise InputError(
+                    f"controls must be true or false for every graph; {counted(wrong)} has "
+                    f"{plain[wrong]!r}"
+                )
+            learn = np.array(plain, dtype=bool)
+        return Y, name, site, table, learn
+
+    def _read_site(self, values: Any, m: int) -> Variable:
+        variable = read_variable(self._site, values, m, "groups")
+        if not variable.known.all():
+            unknown = np.flatnonzero(~variable.known).tolist()
+            which = words([counted(i) for i in unknown])
+            raise InputError(
+                f"{self._site!r} is unknown for {which}, which therefore cannot be harmonized; "
+                "complete the column, or leave these graphs out"
+            )
+        return variable
+
+    def _check_sites(self, everywhere: Sequence[str], chosen: bool) -> None:
+        """Refuse sites from which nothing can be learned."""
+        few = [s for s, n in zip(self.sites_, self.counts_, strict=True) if n < 2]
+        lacking = [name for name in everywhere if name not in self.sites_]
+        to_learn = " among the controls" if chosen else ""
+        if not self.sites_:
+            raise InputError("no graph is among the controls; nothing can be learned")
+        if lacking and self.unseen == "error":
+            raise InputError(
+                f"{self._site} {words(list(map(repr, lacking)))} has no graph{to_learn} to learn "
+                "from; leave its graphs out, or pass unseen='estimate'"
+            )
+        if few and not self.mean_only:
+            raise InputError(
+                f"{self._site} {words(list(map(repr, few)))} has one graph{to_learn}, from which "
+                "no scale can be learned; leave it out, join it to another site, or pass "
+                "mean_only=True"
+            )
+        if self.reference is not None and str(self.reference) not in self.sites_:
+            raise InputError(
+                f"the reference {self.reference!r} is none of the sites of {self._site!r}: "
+                f"{words(self.sites_, 20)}"
+            )
+
+    def _check_known(self, sites: Variable) -> None:
+        """Refuse new sites, or those of which too little is there to estimate them."""
+        new = [i for i, name in enumerate(sites.levels) if name not in self.sites_]
+        if new and self.unseen == "error":
+            raise InputError(
+                f"{self._site} {words([repr(sites.levels[i]) for i in new])} was not learned from, "
+                f"only {words(self.sites_, 20)}; learn from some of its graphs, or pass "
+                "unseen='estimate', which estimates it from the graphs to be harmonized, without "
+                "their labels"
+            )
+        few = [repr(sites.levels[i]) for i in new if (sites.values == i).sum() < 2]
+        if few and not self.mean_only:
+            raise InputError(
+                f"{self._site} {words(few)} was not learned from and has one graph, from which no "
+                "scale can be estimated; leave it out, or pass mean_only=True"
+            )
+
+    def _learn_coding(
+        self, table: dict[str, Any], m: int, learn: NDArray[np.bool_], codes: Indices
+    ) -> tuple[list[str], str]:
+        """Learn how covariates are coded; return notes, and what is kept in words."""
+        notes: list[str] = []
+        self._codings, basis = list[_Coding](), np.zeros((len(codes), 0))
+        for name, values in table.items():
+            variable = read_variable(name, values, m).rows(learn)
+            if not variable.known.any():
+                raise InputError(f"{name!r} has no value for any graph to learn from")
+            coding = _Coding(variable, first=1)
+            self._codings.append(coding)
+            Z = coding.code([values[i] for i in np.flatnonzero(learn)], len(codes))
+            if not np.ptp(Z, axis=0).any():
+                notes.append(f"{name!r} is the same for all graphs; there is nothing to keep")
+                continue
+            left = Z - _site_means(Z, codes)
+            left = left - basis @ (basis.T @ left)
+            new = independent_columns(left / np.linalg.norm(Z, axis=0))
+            if new.shape[1] < Z.shape[1]:
+                beside = [self._site, *(other.name for other in self._codings[:-1])]
+                raise InputError(
+                    f"{name!r} is determined by {words(beside)}, so that its effect cannot be "
+                    "separated from that of sites and kept; leave it out of the covariates"
+                )
+            basis = np.hstack([basis, new])
+            for i, site in enumerate(self.sites_ if variable.levels else ()):
+                there = np.unique(variable.values[(codes == i) & variable.known])
+                if len(there) == 1 and self.counts_[i] > 1:
+                    notes.append(
+                        f"{self._site} {site!r} has graphs of one {name} alone "
+                        f"({variable.levels[int(there[0])]}): what is of the site there, and what "
+                        f"of {name}, is told by the other sites"
+                    )
+        self.covariates_ = tuple(table)
+        return notes, words([self._site, *table])
+
+    def _coded(self, table: dict[str, Any], m: int) -> Array:
+        coded = [coding.code(table[coding.name], m) for coding in self._codings]
+        return np.hstack([np.zeros((m, 0)), *coded])
+
+    def _effects(self, T: Array) -> tuple[Array, Array]:
+        """Return location and variance of a site, (d,) and (d,), from its standardized rows.
+
+        The prior of locations is normal, that of variances inverse gamma, with the moments over
+        columns; both posterior means depend on each other, and are found by turns. It stops where
+        the published code does, so that numbers are the same.
+        """
+        n, g = len(T), T.mean(axis=0)
+        d = g * 0 + 1 if self.mean_only else T.var(axis=0, ddof=1)
+        squares = (n - 1) * d
+        d = np.where(self._flat | (d <= _NO_SPREAD**2), 1.0, d)
+        which = ~self._flat
+        if not self.empirical_bayes or which.sum() < 2:
+            return g, d
+        location, variance = g.copy(), d.copy()
+        g, d, squares = g[which], d[which], squares[which]
+        center, t2 = g.mean(), g.var(ddof=1)
+        if self.mean_only:
+            location[which] = (t2 * g + center) / (t2 + 1)
+            return location, variance
+        mean, s2 = d.mean(), d.var(ddof=1)
+        new, new_d, change, rounds = g, d, np.inf, 0
+        while change > _CHANGE and rounds < _ROUNDS:
+            old, old_d = new, new_d
+            new = (t2 * n * g + old_d * center) / (t2 * n + old_d)
+            some = squares + n * (new - g) ** 2
+            new_d = (s2 * (some / 2 + mean) + mean**3) / (s2 * (n / 2 + 1) + mean**2)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                moved = np.r_[np.abs(new - old) / old, np.abs(new_d - old_d) / old_d]
+            change, rounds = float(np.max(moved)), rounds + 1
+        location[which], variance[which] = new, new_d
+        return location, variance
+
+
+def _site_means(Z: Array, codes: Indices) -> Array:
+    """Return for each row the mean over its site, (m, c)."""
+    S = np.eye(int(codes.max()) + 1)[codes]
+    return np.asarray(S @ ((S.T @ Z) / S.sum(axis=0)[:, None]))

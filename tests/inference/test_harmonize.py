@@ -1,0 +1,147 @@
+"""ComBat: the published numbers, nothing learned from held-out graphs, sites gone and effects kept.
+
+The numbers of new graphs are those of neuroHarmonize 2.5.2 (NumPy 1.26): ``harmonizationLearn`` on
+the first 40 rows of ``study(5)``, with age as covariate, and ``harmonizationApply`` to the others.
+"""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from eigengraphs.errors import InputError
+from eigengraphs.inference import Harmonize
+
+NEW = [
+    [0.7034413586, 4.9439432727, -0.7565103613, 0.4676415941],
+    [1.5029054538, 1.2701891332, 1.5216779789, -0.4102858144],
+]
+
+
+def study(seed, m=48):
+    """Return loadings with three locations and scales, sites, and ages that loadings follow."""
+    rng = np.random.default_rng(seed)
+    k, age = np.arange(m) % 3, rng.integers(20, 70, m)
+    Lam = rng.normal(size=(m, 4)) * (1 + 0.6 * k)[:, None] + np.outer(k, [1, 0.5, 0, -1])
+    return Lam + np.outer(age - 45, [0.05, 0, 0.02, 0.1]), np.array(list("abc"))[k], age
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [({}, {}), ({"empirical_bayes": False}, {"eb": False}),
+     ({"mean_only": True}, {"mean_only": True}), ({"reference": "b"}, {"ref_batch": "b"})],
+)  # fmt: skip
+def test_the_numbers_of_neurocombat(ours, theirs, monkeypatch):
+    published = pytest.importorskip("neuroCombat").neuroCombat
+    monkeypatch.setattr(np, "int", int, raising=False)  # it is from before NumPy 1.24
+    Lam, site, age = study(1, 60)
+    sex = np.array(["f", "m"])[np.random.default_rng(3).integers(0, 2, 60)]
+    table = pd.DataFrame({"site": site, "age": age, "sex": sex})
+    found = published(Lam.T, table, "site", ["sex"], ["age"], **theirs)["data"].T
+    step = Harmonize("site", ["age", "sex"], **ours)
+    rows = pd.concat([pd.DataFrame(Lam, columns=list("wxyz")), table], axis=1)
+    assert np.allclose(step.fit_transform(rows), found, rtol=0, atol=1e-9)
+    assert list(step.get_feature_names_out()) == list("wxyz")
+
+
+def test_new_graphs_get_the_numbers_of_neuroharmonize_alone_or_together():
+    Lam, site, age = study(5)
+    step = Harmonize().fit(Lam[:40], site=site[:40], covariates={"age": age[:40]})
+    alone = [
+        step.transform(Lam[[i]], site=site[[i]], covariates={"age": age[[i]]})
+        for i in range(40, 48)
+    ]
+    together = step.transform(Lam[40:], site=site[40:], covariates={"age": age[40:]})
+    assert np.allclose(np.vstack(alone), together)
+    assert np.allclose(together[:2], NEW, atol=1e-9)
+
+
+def test_a_new_site_is_estimated_as_a_known_one_would_be():
+    Lam, site, age = study(2)
+    step = Harmonize(unseen="estimate").fit(Lam, site=site, covariates={"age": age})
+    known, c = step.transform(Lam, site=site, covariates={"age": age}), site == "c"
+    new = step.transform(Lam[c], site=["elsewhere"] * c.sum(), covariates={"age": age[c]})
+    assert np.allclose(new, known[c])
+
+
+def test_controls_alone_are_learned_from():
+    Lam, site, _ = study(3, 90)
+    well = np.arange(90) % 2 == 0
+    found = Harmonize().fit(Lam, site=site, controls=well).transform(Lam, site=site)
+    alone = Harmonize().fit(Lam[well], site=site[well])
+    assert np.array_equal(found, alone.transform(Lam, site=site))
+    table = pd.DataFrame(Lam).assign(site=site, well=well)
+    assert np.allclose(Harmonize("site", None, "well").fit_transform(table), found)
+
+
+def test_it_stands_in_pipelines_by_columns_or_by_routed_metadata():
+    rng = np.random.default_rng(1)
+    k, y = rng.integers(0, 3, 300), np.arange(300) % 2
+    Lam = rng.normal(size=(300, 4)) * (1 + k)[:, None] + 4.0 * k[:, None]
+    Lam[:, 0] += 2.0 * y * (1 + k)
+    X, rule = np.column_stack([Lam, k]), LogisticRegression(max_iter=1000)
+    by_column = make_pipeline(Harmonize(site=4), rule)
+    assert cross_val_score(by_column, X, y).mean() > 0.8
+    # The site is told by loadings before, and at chance (1/3 +- 4 standard errors) after.
+    assert cross_val_score(rule, Lam, k).mean() > 0.9
+    assert abs(cross_val_score(by_column, X, k).mean() - 1 / 3) < 4 * np.sqrt(2 / 9 / 300)
+    with config_context(enable_metadata_routing=True):
+        step = Harmonize().set_fit_request(site=True).set_transform_request(site=True)
+        routed = make_pipeline(step, rule)
+        given = cross_val_score(routed, Lam, y, params={"site": k})
+    assert np.array_equal(given, cross_val_score(by_column, X, y))
+
+
+SITE, AGE = np.repeat(["a", "b"], 10), np.arange(20.0)
+FEW = np.array(["a"] * 10 + ["b"] * 9 + ["c"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "words"),
+    [
+        ({}, {}, "no site to harmonize"),
+        ({}, {"site": {"scanner": FEW}}, "scanner 'c' has one graph"),
+        ({}, {"site": [*SITE[:-1], "n/a"]}, r"'site' is unknown for graph 20 \(index 19\)"),
+        ({}, {"site": SITE, "covariates": {"field": SITE}}, "'field' is determined by site"),
+        ({}, {"site": SITE, "covariates": {"age": AGE, "days": 365 * AGE}}, "by site, age"),
+        ({}, {"site": SITE, "controls": SITE == "a"}, "site 'b' has no graph among the controls"),
+        ({}, {"site": SITE, "controls": ["yes"] * 20}, "graph 1 .* has 'yes'"),
+        ({"reference": "z"}, {"site": SITE}, "reference 'z' is none of .* a, b"),
+        ({"unseen": "guess"}, {"site": SITE}, "unseen must be one of"),
+        ({"covariates": 0}, {}, "name that of site="),
+        ({"site": 0}, {"site": SITE}, "not both"),
+    ],
+)
+def test_what_cannot_be_harmonized_is_refused_by_site_and_column(settings, given, words):
+    Lam = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(InputError, match=words):
+        Harmonize(**settings).fit(Lam, **given)
+
+
+def test_sites_that_were_not_learned_from_are_refused_unless_they_can_be_estimated():
+    Lam = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(InputError, match="site 'c' was not learned from, only a, b"):
+        Harmonize().fit(Lam, site=SITE).transform(Lam[:4], site=list("abcc"))
+    step = Harmonize(unseen="estimate").fit(Lam, site=SITE)
+    with pytest.raises(InputError, match="site 'c' was not learned from and has one graph"):
+        step.transform(Lam, site=FEW)
+
+
+def test_notes_name_site_and_column():
+    Lam = np.random.default_rng(0).normal(size=(20, 4))
+    Lam[:, 1], Lam[:10, 2] = 7.0, 5.0
+    group = ["ill"] * 10 + ["ill", "well"] * 5
+    step = Harmonize().fit(Lam, site=SITE, covariates={"group": group, "sex": ["f"] * 20})
+    told = " ".join(step.notes_)
+    for words in ("site 'a' has graphs of one group alone (ill)", "'sex' is the same",
+                  "x1: no noise", "x2: the same for all graphs of site 'a'"):  # fmt: skip
+        assert words in told
+    even = step.transform(Lam, site=SITE, covariates={"group": group, "sex": ["m"] * 20})
+    assert np.allclose(even[:, 1], 7.0)
+    assert np.isfinite(even).all()
+    assert pickle.loads(pickle.dumps(step)).notes_ == step.notes_
