@@ -12,8 +12,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, grid, new
 from experiments.repetitions import Array, Rng
 
-__all__ = ["airports", "changes", "step"]
-
 D = 5
 
 

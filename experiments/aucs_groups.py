@@ -14,8 +14,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, embed, grid, new
 from experiments.repetitions import Array, Rng
 
-__all__ = ["aucs", "step"]
-
 DIMENSIONS = (3, 4, 5, 6, 8, 10)
 GROUPS = 8
 PLAIN, CORRECTED = "joint, plain", "joint, degree-corrected"

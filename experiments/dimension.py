@@ -17,8 +17,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, grid, judged
 from experiments.repetitions import Rng
 
-__all__ = ["CASES", "dimension", "step"]
-
 #: Name, and whether graphs are centered by their mean.
 CASES = {"mice": False, "hnu1": False, "hnu1, centred": True, "airports": False, "trade": False}
 

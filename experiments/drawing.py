@@ -15,11 +15,6 @@ from eigengraphs.errors import MissingExtraError
 from eigengraphs.system.whole_files import whole_file
 from experiments.repetitions import error_of
 
-__all__ = [
-    "COLORS", "GRAY", "LOOPS", "band", "density", "figure", "legend_below", "pairs", "save",
-    "style", "tidy",
-]  # fmt: skip
-
 #: Distinguishable for color-blind readers (Okabe and Ito), darkest contrasts first.
 COLORS = (
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933",

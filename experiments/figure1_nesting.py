@@ -19,8 +19,6 @@ from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.repetitions import Array, Rng
 
-__all__ = ["ARROWS", "DRAWS", "GAPS", "SAME_FOR_ALL", "figure1"]
-
 Model = Any  # one of eg.models
 GRAPHS = 3  # sampled from each source, to compare likelihoods
 PROBABILITY = 1e-12  # largest difference that rounding explains

@@ -31,11 +31,6 @@ from eigengraphs.system.whole_files import output_folder, whole_file
 from experiments.drawing import save, style
 from experiments.repetitions import error_of, gathered, measured
 
-__all__ = [
-    "CATALOGUE", "Finding", "Journal", "Outcome", "Run", "Table", "beside", "embed", "grid",
-    "judged", "new", "reproduce",
-]  # fmt: skip
-
 #: Arguments of one step, such as ``{"repetition": 3}``: plain values, so that they make a key.
 Task: TypeAlias = dict[str, Any]
 #: A function of a random generator and the values of a task; returns what JSON can hold.

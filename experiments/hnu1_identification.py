@@ -12,8 +12,6 @@ from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, embed, grid
 from experiments.repetitions import Array, Rng, error_of, measured
 
-__all__ = ["by_distance", "hnu1", "recognized"]
-
 #: Settings of the joint embeddings; the first goes with all other methods.
 JOINTS: dict[str, dict[str, Any]] = {
     "joint embedding": {"center": True},

@@ -9,8 +9,6 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from experiments.repetitions import Array, Rng
 
-__all__ = ["told_from"]
-
 
 def told_from(
     H: Array, X: Array, labels: Any, model: Any, rng: Rng, repetitions: int, permutations: int

@@ -11,8 +11,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, grid, new
 from experiments.repetitions import Array, Rng, gathered
 
-__all__ = ["mice", "step"]
-
 DIAGONALS = ("observed", "auto")
 PARAMETERS = {"JE": 332 + 31, "PCA": 332 * 333 // 2 + 31}  # of one component
 

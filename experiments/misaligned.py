@@ -22,8 +22,6 @@ from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
 from experiments.repetitions import Array, Rng, gathered, measured
 
-__all__ = ["misaligned", "step"]
-
 D = 3
 DIAGONALS = ("auto", "observed")
 #: By name of an error, its column in the table.

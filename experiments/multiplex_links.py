@@ -11,8 +11,6 @@ from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, grid
 from experiments.repetitions import Array, Rng, error_of, measured
 
-__all__ = ["links", "step"]
-
 SETS = ("aarhus", "ckm", "celegans", "kapferer", "krackhardt", "vickers")
 METHODS = (
     "joint", "without the embedding", "embedding alone", "other graphs", "degrees",

@@ -27,8 +27,6 @@ from scipy.optimize import brentq
 from eigengraphs.errors import InputError
 from experiments.repetitions import Array
 
-__all__ = ["PopulationMinimizer", "PopulationObjective"]
-
 ROUNDING = 1e-12  # relative room for sums in floating point
 
 

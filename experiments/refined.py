@@ -21,8 +21,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, embed, judged
 from experiments.repetitions import Array, Rng
 
-__all__ = ["Case", "cases", "compare", "refined", "step"]
-
 COLUMNS = (
     "case", "d", "residuals reduced by refining", "explained, greedy", "refined",
     "error of positions, greedy", "refined", "error of loadings, greedy", "refined",

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Rng", "error_of", "gathered", "mean_and_error", "measured"]
-
 Array: TypeAlias = NDArray[np.float64]
 Rng: TypeAlias = np.random.Generator
 

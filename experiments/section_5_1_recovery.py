@@ -18,8 +18,6 @@ from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
 
-__all__ = ["DIAGONALS", "TREATMENTS", "draw", "figure2", "figure3", "hollow", "table1"]
-
 #: The two treatments that every simulation reports: the paper's letter, and what users have.
 DIAGONALS = {
     "observed": "graphs with self-loops, which the loss counts (the paper's model)",

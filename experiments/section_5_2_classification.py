@@ -17,8 +17,6 @@ from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
 from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
 from experiments.section_5_1_recovery import DIAGONALS, TREATMENTS
 
-__all__ = ["accuracy", "classify", "draw", "figure4", "figure5"]
-
 SIZES = (4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200)
 SHOWN = (10, 20, 60, 200)
 #: The paper's six, and its abbreviations.

@@ -20,8 +20,6 @@ from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged,
 from experiments.labels_from_positions import told_from
 from experiments.repetitions import Array, Rng, error_of, gathered, measured
 
-__all__ = ["classify", "figure6", "figure7", "positions", "split"]
-
 Places = NDArray[np.intp]
 N_VERTICES = 70
 FOLDS = 5

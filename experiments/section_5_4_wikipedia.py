@@ -22,8 +22,6 @@ from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
 from experiments.labels_from_positions import told_from
 from experiments.repetitions import Array, Rng, gathered, measured
 
-__all__ = ["cluster", "figure8", "purity", "resample", "separate", "table2", "unit_rows"]
-
 Labels = NDArray[np.intp]
 D = 3
 STARTS = 20  # of k-means

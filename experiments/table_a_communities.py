@@ -14,8 +14,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, beside, embed, grid
 from experiments.repetitions import Array, Rng, error_of, measured
 
-__all__ = ["step", "table_a"]
-
 N, K, DEGREE = 150, 3, 10.0
 LAYERS = (5, 10, 50)
 BLOCKS, THETAS = ("same", "different"), ("same", "different", "alternating")

@@ -12,8 +12,6 @@ from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, beside
 from experiments.repetitions import Array, Rng, error_of, measured
 
-__all__ = ["step", "table_b"]
-
 OURS, TOLD, COSIE = "structure of graphs", "alternating SVD (told the ranks)", "COSIE"
 #: Relative errors F, G and P, means of 100 repetitions, from the authors' own file of results
 #: (peterwmacd/multiness_sims): by n, m, d1 and d2. None: not given.

@@ -14,8 +14,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, beside, embed, new
 from experiments.repetitions import Array, Rng, error_of, measured
 
-__all__ = ["errors", "step", "table_c"]
-
 NEIGHBORS, FOLDS, MOST = 5, 5, 30
 PLAIN, CORRECTED = "joint, plain", "joint, degree-corrected"
 BASELINES = {

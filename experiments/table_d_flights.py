@@ -15,8 +15,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, embed, grid, new
 from experiments.repetitions import Array, Rng, gathered, measured
 
-__all__ = ["block_model", "step", "table_d"]
-
 NUMBERS = (4, 6)
 PLAIN, CORRECTED = "joint, plain", "joint, degree-corrected"
 BASELINES = {

@@ -16,8 +16,6 @@ from experiments.population_theory import PopulationObjective
 from experiments.repetitions import Array, Rng, gathered, mean_and_error, measured
 from experiments.section_5_1_recovery import sizes_to
 
-__all__ = ["slopes", "theory"]
-
 SAMPLED = 4000
 EXACT = 1e-12
 RATE = 1e-4  # of false alarms of a chi-square test, each

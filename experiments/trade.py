@@ -13,8 +13,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, grid, new
 from experiments.repetitions import Rng
 
-__all__ = ["step", "trade"]
-
 D = 6
 
 

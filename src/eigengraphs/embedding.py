@@ -53,8 +53,6 @@ from eigengraphs.system.parallel import fixed_order, one_blas_thread
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["FitView", "GraphPositions", "JointEmbedding", "load", "select_dimension"]
-
 _MANY_NAMES = 100_000
 _OF_SOME_FITS = (
     "_vertex_table", "class_loadings_", "classes_", "cluster_", "latent_positions_right_",

@@ -17,8 +17,6 @@ from eigengraphs.stack.names import one_place, places
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
-__all__ = ["Alignment", "align"]
-
 _NO_SEEDS = np.empty((0, 2), dtype=np.intp)
 
 

@@ -12,8 +12,6 @@ from scipy.optimize import linear_sum_assignment
 from eigengraphs.errors import InputError
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["ComponentMatch", "match_components"]
-
 _RIGHT = "latent_positions_right_"
 
 

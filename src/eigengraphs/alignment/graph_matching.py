@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, quadratic_assignment
 
-__all__ = ["Array", "Match", "Order", "Start", "match", "standardize"]
-
 Start: TypeAlias = Literal["auto", "order", "spectral"]
 Array: TypeAlias = NDArray[np.float64]
 Order: TypeAlias = NDArray[np.intp]

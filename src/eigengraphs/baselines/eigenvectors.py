@@ -12,8 +12,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from eigengraphs.errors import InputError
 from eigengraphs.solvers.solution import with_signs
 
-__all__ = ["FEW", "as_dense", "leading", "roots", "rounding", "sums_are_cheap"]
-
 FEW = 300  # vertices up to which all eigenvectors take less time than Lanczos' first few
 _MEDIUM = 3000  # and up to which they are still computed where many of them are wanted
 _SUMS_DENSE, _SUMS_SPARSE = 1500, 500  # up to which one product per graph is faster than Lanczos

@@ -19,8 +19,6 @@ from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread
 
-__all__ = ["GraphBaseline", "PositionsBaseline", "each_graph", "rows"]
-
 
 def each_graph(stack: GraphStack) -> Iterator[Any]:
     """Yield the graphs one by one, arrays or CSR (n, n)."""

@@ -13,8 +13,6 @@ from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import spans
 
-__all__ = ["GraphStatistics", "SpectralStatistics"]
-
 _BLOCK_ENTRIES = 2**22  # of vertices beside vertices, at a time
 _NAMES = [
     "size", "max_degree", "max_average_degree", "scan_statistic", "triangles", "clustering",

@@ -15,11 +15,6 @@ from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.solvers.solution import Array, with_signs
 from eigengraphs.stack import GraphStack
 
-__all__ = [
-    "DegreeCorrectedMASE", "MultipleASE", "Omnibus", "SumOfSquares", "SummedGraphs", "UnfoldedASE",
-    "unit_rows",
-]  # fmt: skip
-
 
 def _products(graphs: GraphStack, X: Array) -> Array:
     """Return A_i X for all graphs, (m, n, d)."""

@@ -13,8 +13,6 @@ from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import spans
 
-__all__ = ["AdjacencySpectralEmbedding", "LaplacianEigenmap", "adjacency_positions"]
-
 _BLOCK_ENTRIES = 2**18  # of inner products at a time; small, so that few pairs come twice
 
 

@@ -21,8 +21,6 @@ from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.solvers.solution import Array, column_signs
 from eigengraphs.stack import GraphStack
 
-__all__ = ["VectorizedPCA"]
-
 _EPS = float(np.finfo(np.float64).eps)
 
 

@@ -24,12 +24,6 @@ if TYPE_CHECKING:
     from eigengraphs.embedding import JointEmbedding
     from eigengraphs.stack import GraphStack
 
-__all__ = [
-    "COMMANDS", "NOBODY", "Changes", "Check", "Cluster", "Command", "Compare", "Contest", "Convert",
-    "Demo", "EmbeddingOptions", "Evaluate", "Fit", "HoldingOut", "Info", "Links", "Plan", "Read",
-    "Report", "Simulate", "Study", "Transform", "Uncertainty", "typer_command",
-]  # fmt: skip
-
 ALIGN = ("auto", "union", "intersection", "strict")
 COMPONENTS = ("auto", "cv", "2", "4", "8", "16")
 DELIMITERS = ("tab", "space", ",", ";")

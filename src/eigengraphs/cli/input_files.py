@@ -27,8 +27,6 @@ from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import count_of
 
-__all__ = ["Inputs", "column_of_participants", "gather", "named_in", "on_vertices", "one_to_one"]
-
 # Columns that say whose each graph is, in small letters.
 _PARTICIPANTS = ("participant_id", "participant", "subject_id", "subject", "sub_id", "sub")
 _NAMED = 5  # graphs or vertices in a message

@@ -24,8 +24,6 @@ from eigengraphs.errors import ClusterError, EigengraphsError, InputError, Missi
 from eigengraphs.system.extras import need
 from eigengraphs.system.labels import not_utf8
 
-__all__ = ["Stopped", "application", "main", "stoppable"]
-
 
 def application() -> Any:
     """Return the typer application with all its commands."""

@@ -30,11 +30,6 @@ from eigengraphs.system.whole_files import (
     scratch_folder,
 )
 
-__all__ = [
-    "FILES", "FinishedFit", "answers_in", "by_component", "check_output", "file_name", "load_model",
-    "write_columns", "write_loadings",
-]  # fmt: skip
-
 #: The files in a folder of results; any other file in it is not ours.
 FILES = (
     "loadings.tsv", "positions.tsv", "components.tsv", "qc.tsv", "model.eg", "provenance.json",

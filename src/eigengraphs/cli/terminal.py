@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     from eigengraphs.stack import GraphStack
 
-__all__ = [
-    "Listener", "Outcome", "Table", "counting", "described", "files_left_out", "for_shell",
-    "noting", "say", "sentence", "showing", "silent", "tell", "visible", "written",
-]  # fmt: skip
-
 SECONDS = 5.0  # between lines of progress where there is no terminal
 
 # Control characters except tab and newline, writing directions, and lone surrogates.

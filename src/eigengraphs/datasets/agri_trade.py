@@ -9,8 +9,6 @@ import numpy as np
 from eigengraphs.datasets import published_files as published
 from eigengraphs.stack import GraphStack
 
-__all__ = ["AgriTrade", "fetch_agri_trade"]
-
 FILE = "agri_trade/agri_trade.rda"
 
 

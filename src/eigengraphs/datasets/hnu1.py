@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from eigengraphs.datasets import published_files as published
 from eigengraphs.stack import GraphStack
 
-__all__ = ["HNU1", "fetch_hnu1"]
-
 N_VERTICES = 70
 # Sorted by subject, then by session as a number: 2 before 10.
 SCANS = [(subject, session) for subject in range(25427, 25457) for session in range(1, 11)]

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from eigengraphs.datasets.published_files import Names, Published, ReadOnly
 from eigengraphs.stack import GraphStack
 
-__all__ = ["Mice", "MouseRegions", "load_mice"]
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class MouseRegions(ReadOnly):

@@ -13,8 +13,6 @@ from eigengraphs.datasets import published_files as published
 from eigengraphs.errors import InputError
 from eigengraphs.stack import GraphStack
 
-__all__ = ["MULTIPLEX", "Multiplex", "load_multiplex"]
-
 # File, number of vertices, and the kinds of edges in the order of the file's numbers.
 _EDGES = {
     "aarhus": ("Aarhus", 61, ("lunch", "facebook", "coauthor", "leisure", "work")),

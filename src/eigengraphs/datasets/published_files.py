@@ -25,11 +25,6 @@ from eigengraphs.system.extras import need
 from eigengraphs.system.limits import read_regular
 from eigengraphs.system.whole_files import whole_file
 
-__all__ = [
-    "Folder", "Names", "Published", "PublishedFile", "ReadOnly",
-    "read_files", "read_r", "registered",
-]  # fmt: skip
-
 Folder: TypeAlias = str | os.PathLike[str] | None
 Names: TypeAlias = NDArray[np.str_]
 

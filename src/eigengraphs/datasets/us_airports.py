@@ -11,8 +11,6 @@ from scipy import sparse
 from eigengraphs.datasets import published_files as published
 from eigengraphs.stack import GraphStack
 
-__all__ = ["USAirports", "fetch_us_airports"]
-
 FILE = "us_airports/US_airport_data.RData"
 
 

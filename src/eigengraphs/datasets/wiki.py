@@ -12,8 +12,6 @@ from scipy.io import loadmat
 from eigengraphs.datasets import published_files as published
 from eigengraphs.stack import GraphStack
 
-__all__ = ["Wiki", "fetch_wiki"]
-
 GRAPHS_FILE = "wiki/Wiki_orig.RData"
 LABELS_FILE = "wiki/GEEDimension14.mat"
 KINDS = np.array(["category", "people", "locations", "dates", "math"])  # labels 1 to 5

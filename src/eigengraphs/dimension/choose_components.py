@@ -23,8 +23,6 @@ from eigengraphs.stack import GraphStack
 from eigengraphs.system.parallel import one_blas_thread
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
-__all__ = ["Job", "choose_for", "choose_n_components", "fit_quietly"]
-
 _FIRST_LOOK = 6  # components; twice as many where these do not show the end
 _OWN_SEED = 2**31  # child of the estimator's seed, which no component has
 # A direction serves a test as it is: components of noise, which take most of the rounds, need not

@@ -14,8 +14,6 @@ from eigengraphs.system.labels import count_of, listed
 from eigengraphs.system.tables import short_repr
 from eigengraphs.system.whole_files import whole_file
 
-__all__ = ["RULES", "DimensionChoice", "Evidence", "recommend"]
-
 RULES = ("elbow", "loadings", "pairs", "halves")
 _TESTED = ("loadings", "pairs", "halves")  # on held-out data
 

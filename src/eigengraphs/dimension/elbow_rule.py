@@ -12,8 +12,6 @@ from eigengraphs.solvers.solution import Array
 if TYPE_CHECKING:
     from eigengraphs.dimension.choose_components import Job
 
-__all__ = ["by_elbow", "elbow", "profile_likelihood"]
-
 _LOOKS_AT = 8  # components at least: it takes gains of noise to see where they begin
 
 # All of logarithms of gains.

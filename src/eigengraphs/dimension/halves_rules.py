@@ -29,8 +29,6 @@ from eigengraphs.system.parallel import one_blas_thread
 if TYPE_CHECKING:
     from eigengraphs.dimension.choose_components import Job
 
-__all__ = ["by_splits", "chance", "combined", "noise_p_values", "staged_basis"]
-
 _SPLITS = 15  # at most; with 3, real graphs gave 4 or 9 components depending on the seed
 _FEW = 3  # splits that tell whether more components must be looked at
 _CLEAR = 2 / 3  # of the splits that should support a decision

@@ -32,8 +32,6 @@ from eigengraphs.system.parallel import one_blas_thread
 if TYPE_CHECKING:
     from eigengraphs.dimension.choose_components import Job
 
-__all__ = ["by_hidden_pairs", "prediction_errors", "smallest_good"]
-
 _SETS = 5  # of vertices, whose pairs are hidden in turn
 _ROUNDS = 2  # of sets; after one, the number depends on the seed where gains are small
 

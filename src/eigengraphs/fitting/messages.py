@@ -14,8 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from eigengraphs.errors import DegenerateWarning
 from eigengraphs.solvers.solution import Fit, Progress, Watcher
 
-__all__ = ["ProgressPrinter", "describe", "explained_of", "warn_of_bound", "warn_of_trouble"]
-
 
 class ProgressPrinter:
     """Print the progress of a fit to standard error, and pass it on to a callback.

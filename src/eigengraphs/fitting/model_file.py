@@ -46,8 +46,6 @@ from eigengraphs.system.limits import Cap, MaxBytes, is_of, read_json, read_regu
 from eigengraphs.system.randomness import seed_sequence
 from eigengraphs.system.whole_files import whole_file
 
-__all__ = ["decode", "encode", "keep_vertex_table", "read_model", "vertex_table", "write_model"]
-
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 Classes: TypeAlias = Mapping[str, type]
 

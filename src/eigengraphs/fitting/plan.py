@@ -32,8 +32,6 @@ from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.parallel import one_blas_thread
 
-__all__ = ["Diagonal", "Groups", "Plan", "Treatment", "decide", "decide_batch"]
-
 Array: TypeAlias = NDArray[np.float64]
 Diagonal: TypeAlias = Literal["filled", "observed", "unobserved"]
 

@@ -19,8 +19,6 @@ from eigengraphs.solvers.rules import (
 )
 from eigengraphs.solvers.solution import Fit
 
-__all__ = ["BatchProjection", "MaskedProjection", "Projection", "gram", "project"]
-
 Array: TypeAlias = NDArray[np.float64]
 
 

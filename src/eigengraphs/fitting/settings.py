@@ -11,21 +11,6 @@ from sklearn.utils._set_output import _get_output_config
 
 from eigengraphs.errors import InputError
 
-__all__ = [
-    "CHOICES",
-    "FIXED_BY_FIT",
-    "check_count",
-    "check_n_components",
-    "check_settings",
-    "check_unchanged",
-    "check_weights",
-    "given_start",
-    "name_rows",
-    "refusal",
-    "refuse_batches",
-    "tolerance",
-]
-
 # What a fit that is continued must share with its beginning.
 FIXED_BY_FIT = (
     "center", "degree_corrected", "degree_regularization", "diagonal", "directed", "l1_penalty",

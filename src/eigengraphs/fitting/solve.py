@@ -37,8 +37,6 @@ from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.parallel import order_is_fixed
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Found", "Refinement", "find_components", "kept_in_basis"]
-
 Array: TypeAlias = NDArray[np.float64]
 
 _SMALL_PRODUCTS = 2**28  # bytes

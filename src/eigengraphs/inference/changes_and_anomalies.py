@@ -28,8 +28,6 @@ from eigengraphs.inference.studies.designs import (
 )
 from eigengraphs.system.randomness import RandomState, generator
 
-__all__ = ["Anomalies", "Changes", "anomalies", "change_points"]
-
 _NORMAL = 0.6745  # median of |x| of a standard normal x
 _TENTH = 1.2816  # its upper decile
 _DECILE = 1.6449  # the upper decile of |x|

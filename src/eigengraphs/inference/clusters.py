@@ -23,8 +23,6 @@ from eigengraphs.inference.studies.designs import Array, Indices, check_choice, 
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Clusters", "cluster_graphs", "cluster_vertices"]
-
 Method = Literal["mixture", "kmeans"]
 _STARTS = 10
 _MIXTURES = 3  # starts of each shape

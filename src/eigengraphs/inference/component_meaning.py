@@ -18,8 +18,6 @@ from eigengraphs.inference.studies.designs import Array, numbered
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["ComponentReading", "Trust", "read_components", "trust_components"]
-
 
 @dataclass(frozen=True)
 class ComponentReading:

@@ -33,8 +33,6 @@ from eigengraphs.stack import GraphStack
 from eigengraphs.system.randomness import RandomState, generator
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Bootstrap", "LoadingIntervals", "bootstrap", "halvings", "loading_intervals"]
-
 # Components of a half beyond the place of the one that is looked for. With 9 more, c^2 of section
 # 5.1 is too large by 0.17, with none too small by 0.18 (and the mice, centered, lose 3 of 5).
 _SPARE = 4

@@ -34,8 +34,6 @@ from eigengraphs.system.labels import count_of, listed, shortened
 from eigengraphs.system.randomness import RandomState
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Structure", "fit_structure", "noise_edge", "structure"]
-
 KINDS = ("common", "group", "individual", "noise")
 Mask: TypeAlias = NDArray[np.bool_]
 _BATCH = 12  # components that the solver searches together, whatever number is wanted

@@ -20,8 +20,6 @@ from eigengraphs.io.file_graph import FileGraph, Notice, check_sparse, check_squ
 from eigengraphs.system.archives import npy_array, npy_header, open_zip, zip_member
 from eigengraphs.system.limits import Cap, open_regular
 
-__all__ = ["FLAT", "graphs_by_key", "mapped", "read_numpy"]
-
 # Keys of a sparse stack as eigengraphs writes it: one matrix (m * n, n) for all graphs.
 FLAT = ("flat_data", "flat_indices", "flat_indptr")
 # Variables that hold names of vertices: CONN has names, nilearn's users save labels.

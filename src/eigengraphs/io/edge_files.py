@@ -23,8 +23,6 @@ from eigengraphs.store.parquet_tables import check_declared
 from eigengraphs.system.extras import need
 from eigengraphs.system.limits import Cap, read_json
 
-__all__ = ["PARQUET_METADATA", "read_networkx", "read_parquet"]
-
 PARQUET_METADATA = b"eigengraphs"  # key of names that have no edge, and the direction, as JSON
 _GRAPH = ("graph", "graph_name", "graph_id", "subject", "subject_id", "participant_id", "sub", "id")
 _LONGEST_LINE = 10_000  # characters of a vertex or an edge of Pajek

@@ -18,12 +18,6 @@ from eigengraphs.errors import EigengraphsError, ReadError
 from eigengraphs.system.archives import check_compressed
 from eigengraphs.system.labels import not_utf8
 
-__all__ = [
-    "LEFT_OUT", "FileGraph", "Matrix", "Notice", "check_graph", "check_sparse", "check_square",
-    "few", "grouped", "left_out", "naming_file", "of_edges", "repeated",
-    "summarize",
-]  # fmt: skip
-
 Matrix: TypeAlias = "NDArray[Any] | sparse.csr_array"
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)

@@ -27,11 +27,6 @@ from eigengraphs.stack.names import spelling
 from eigengraphs.system.labels import not_utf8
 from eigengraphs.system.limits import open_regular, read_regular
 
-__all__ = [
-    "ENDINGS", "Source", "SourceFile", "SourceLike", "ending", "entities", "find_files",
-    "id_finder", "name_graphs", "name_notices",
-]  # fmt: skip
-
 SourceLike: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 
 # Endings that hold a matrix, an edge list or a table of something else.

@@ -32,8 +32,6 @@ from eigengraphs.stack.build import check_choice
 from eigengraphs.stack.mask import MissingRule
 from eigengraphs.system.limits import Cap, MaxBytes, gunzip, read_regular
 
-__all__ = ["Format", "HowToRead", "IsTable", "read_file"]
-
 Format: TypeAlias = Literal[
     "auto", "matrix", "edgelist", "graphml", "gml", "pajek", "numpy", "matlab", "parquet", "bids"
 ]

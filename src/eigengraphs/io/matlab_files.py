@@ -26,8 +26,6 @@ from eigengraphs.io.file_graph import FileGraph
 from eigengraphs.system.extras import need
 from eigengraphs.system.limits import Cap
 
-__all__ = ["read_mat", "version_5"]
-
 _DEEPEST = 50  # cells within cells
 _ITEM = 8  # bytes that a cell takes at least, in a file and in memory
 

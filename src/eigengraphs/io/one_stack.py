@@ -20,11 +20,6 @@ from eigengraphs.stack.flat_matrix import canonical
 from eigengraphs.stack.mask import MissingRule
 from eigengraphs.stack.names import spelling, unlike_names, unlike_sizes
 
-__all__ = [
-    "DirectedRule", "Found", "VerticesRule", "apply_step", "choose_direction", "common_vertices",
-    "refuse_shifted", "refuse_unknown", "widened",
-]  # fmt: skip
-
 DirectedRule: TypeAlias = Literal["auto"] | bool
 VerticesRule: TypeAlias = Literal["auto", "union", "intersection", "strict"]
 Step: TypeAlias = Literal["", "mirror", "average", "zero empty half"]

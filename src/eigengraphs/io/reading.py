@@ -48,8 +48,6 @@ from eigengraphs.store import is_store, open_store
 from eigengraphs.system.limits import MaxBytes
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["FileEntry", "Reading", "Survey", "read", "read_files", "survey"]
-
 Watch: TypeAlias = Callable[[str, int, int], object]  # what is done, how many, of how many
 
 _BLOCK = 2**22  # bytes of the graphs that are put into a store together

@@ -33,11 +33,6 @@ from eigengraphs.stack.names import shifted, some_of, spelling
 if TYPE_CHECKING:
     from eigengraphs.io.reading import Reading
 
-__all__ = [
-    "Joined", "LabelsLike", "Participants", "VertexTable", "as_vertex_table", "join",
-    "read_participants", "read_vertices", "renamer", "table_names", "with_numbers",
-]  # fmt: skip
-
 Column: TypeAlias = "NDArray[np.float64] | NDArray[np.str_]"
 LabelsLike: TypeAlias = "VertexTable | str | os.PathLike[str] | Sequence[str]"
 

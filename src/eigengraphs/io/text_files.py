@@ -21,12 +21,6 @@ from eigengraphs.stack.names import some_of, spelling
 from eigengraphs.system.limits import DEFAULT, read_json, read_regular
 from eigengraphs.system.tables import unguarded
 
-__all__ = [
-    "AUTO", "SOURCE", "TARGET", "WEIGHT", "AmbiguousComma", "Notation", "TextFile", "as_arrays",
-    "find_column", "is_number", "looks_like_graph", "natural", "open_table", "open_text",
-    "read_edges", "read_matrix", "text_kind", "whole",
-]  # fmt: skip
-
 TextKind: TypeAlias = Literal["matrix", "edge list", "table"]
 Floats: TypeAlias = NDArray[np.float64]
 Names: TypeAlias = "tuple[str, ...] | None"

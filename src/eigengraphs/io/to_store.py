@@ -26,8 +26,6 @@ from eigengraphs.store.reader import Store
 from eigengraphs.store.store_json import STORE_JSON, Batch
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["Stored", "convert_to_store"]
-
 
 @dataclass(frozen=True)
 class Stored:

@@ -25,8 +25,6 @@ from eigengraphs.system.extras import need
 from eigengraphs.system.tables import guarded
 from eigengraphs.system.whole_files import whole_file, whole_folder
 
-__all__ = ["WriteFormat", "write"]
-
 WriteFormat: TypeAlias = Literal[
     "auto", "csv", "tsv", "edgelist", "graphml", "gml", "net", "npy", "npz", "mat", "parquet"
 ]

@@ -18,8 +18,6 @@ from scipy.special import gammaln, xlogy
 from eigengraphs.errors import InputError
 from eigengraphs.models.validation import Floats, number
 
-__all__ = ["BERNOULLI", "EdgeLaw", "EventLaw", "Gaussian", "edge_law"]
-
 
 @dataclass(frozen=True)
 class Bernoulli:

@@ -22,8 +22,6 @@ from eigengraphs.errors import InputError
 from eigengraphs.models.edge_laws import BERNOULLI, EdgeLaw
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 
-__all__ = ["BLOCK_ENTRIES", "Bins", "BlockMeans", "LowRankMeans", "Means"]
-
 # Entries of one temporary block: 8 MB of floats, which stays near the processor's cache.
 BLOCK_ENTRIES = 2**20
 

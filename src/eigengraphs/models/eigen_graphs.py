@@ -18,8 +18,6 @@ from eigengraphs.models.loading_laws import PointMasses, RandomVectors, is_distr
 from eigengraphs.models.validation import TOLERANCE, Floats, Ints
 from eigengraphs.stack import GraphStack
 
-__all__ = ["MultipleRandomEigenGraphs"]
-
 LawName: TypeAlias = Literal["bernoulli", "poisson", "gaussian"]
 
 # Unit norms in float32 are off by about 1e-7.

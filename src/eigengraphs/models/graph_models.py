@@ -30,17 +30,6 @@ from eigengraphs.system.tables import short_repr
 if TYPE_CHECKING:
     from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs
 
-__all__ = [
-    "Drawn",
-    "ErdosRenyi",
-    "GraphModel",
-    "InhomogeneousErdosRenyi",
-    "Latent",
-    "RandomDotProductGraph",
-    "StochasticBlockModel",
-    "distinct_rows",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Latent:

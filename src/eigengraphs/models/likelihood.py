@@ -20,8 +20,6 @@ from eigengraphs.models.edge_means import BLOCK_ENTRIES, Means
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
 
-__all__ = ["log_likelihoods"]
-
 
 def log_likelihoods(
     stack: GraphStack, means: Means, law: EdgeLaw, which: Ints, *, loops: bool, directed: bool

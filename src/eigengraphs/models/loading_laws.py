@@ -11,8 +11,6 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.models.validation import Fixed, Floats, Ints, float_array, probability_vector
 
-__all__ = ["PointMasses", "RandomVectors", "is_distribution"]
-
 _EXPECTED = (
     "PointMasses(...), frozen scipy.stats distributions, or a function (rng, size) -> array of "
     "shape (size, n_components)"

@@ -35,8 +35,6 @@ from eigengraphs.models.validation import Floats, Ints, float_array, number, who
 from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["DESIGNS", "WEIGHTS", "Design", "load_recipe", "read_design"]
-
 #: What the command line calls the laws of edges.
 WEIGHTS = {"binary": "bernoulli", "counts": "poisson"}
 #: Laws of a component's loading: what their two numbers are, and what they must be.

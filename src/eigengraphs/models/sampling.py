@@ -30,8 +30,6 @@ from eigengraphs.models.edge_means import BLOCK_ENTRIES, Bins, Means
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
 
-__all__ = ["sample_stack"]
-
 # Above this share of the pairs, drawing every pair costs less than drawing events.
 _EVENT_DENSITY = 0.05
 # Graphs this small are drawn whole, many at a time.

@@ -10,21 +10,6 @@ import numpy.typing as npt
 
 from eigengraphs.errors import InputError
 
-__all__ = [
-    "TOLERANCE",
-    "Fixed",
-    "Floats",
-    "Ints",
-    "block_labels",
-    "float_array",
-    "is_symmetric",
-    "number",
-    "probability",
-    "probability_vector",
-    "square_matrix",
-    "whole_number",
-]
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 

@@ -14,8 +14,6 @@ from eigengraphs.errors import InputError, SelectionError
 from eigengraphs.system.extras import need
 from eigengraphs.system.labels import component_name
 
-__all__ = ["components", "heatmap", "loadings", "objective", "positions", "timeline"]
-
 # Distinguishable for color-blind readers as well (Okabe and Ito), and a marker for each.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8a6100", "#56B4E9", "#444444")
 MARKERS = ("o", "^", "s", "D", "v", "P", "*")

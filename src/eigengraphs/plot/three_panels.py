@@ -15,8 +15,6 @@ from eigengraphs.plot.embedding_plots import HUES, MARKERS
 from eigengraphs.system.extras import need
 from eigengraphs.system.labels import component_name
 
-__all__ = ["contest_figure", "embedding_figure"]
-
 
 def _three_panels(title: str, height: float, **layout: Any) -> tuple[Any, Any]:
     drawing = need("matplotlib.figure", "report", "drawing a picture")

@@ -30,11 +30,6 @@ from eigengraphs.stack.names import check_names
 from eigengraphs.stack.stack import GraphStack
 from eigengraphs.system.parallel import PairedSum, add_up, in_order, order_is_fixed, thread_count
 
-__all__ = [
-    "JOURNAL", "Block", "BlockedStack", "LazyStack", "Task", "block_bytes", "forwarded", "joined",
-    "joined_masks",
-]  # fmt: skip
-
 _KEEP_FACTS = frozenset({"", "take", "to_dense", "to_sparse", "with_names"})
 _MOST = 64 * 2**20  # bytes of a block; larger ones win nothing
 

@@ -32,12 +32,6 @@ from eigengraphs.stack.names import (
 )
 from eigengraphs.system.parallel import on_blocks, spans
 
-__all__ = [
-    "Piece", "StorageRule", "VertexRule", "build", "check_choice", "check_dtype", "is_one_graph",
-    "moved",
-    "plain_numbers", "refuse_absent", "refuse_nameless", "storage_for",
-]  # fmt: skip
-
 StorageRule: TypeAlias = Literal["auto", "dense", "sparse"]
 VertexRule: TypeAlias = Literal["same", "intersection", "union"]
 

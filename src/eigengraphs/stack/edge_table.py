@@ -14,8 +14,6 @@ from eigengraphs.stack.build import plain_numbers
 from eigengraphs.stack.flat_matrix import row_numbers
 from eigengraphs.stack.names import read_names, some_of
 
-__all__ = ["flat_from_edges"]
-
 _ABSENT = ("nan", "<NA>", "NaT")  # how pandas and NumPy write values that are not there
 
 

@@ -11,11 +11,6 @@ from scipy import sparse
 
 from eigengraphs.system.parallel import on_blocks, spans
 
-__all__ = [
-    "THREADS_PAY_FROM", "Storage", "canonical", "flatten", "n_stored", "pattern", "row_numbers",
-    "transpose_flat", "with_data",
-]  # fmt: skip
-
 Storage: TypeAlias = "NDArray[Any] | sparse.csr_array"  # (m, n, n), or flat (m * n, n)
 
 THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves

@@ -30,11 +30,6 @@ from eigengraphs.stack.flat_matrix import (
 )
 from eigengraphs.stack.graph_facts import GraphFacts, find_facts
 
-__all__ = [
-    "Mask", "MissingRule", "about_observed", "graph_with_nan", "hide_missing", "make_mask",
-    "one_sided", "pairs_to_hide", "zero_there",
-]  # fmt: skip
-
 Flags: TypeAlias = NDArray[np.bool_]
 MissingRule: TypeAlias = Literal["error", "unobserved"]
 

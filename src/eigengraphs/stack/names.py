@@ -13,11 +13,6 @@ from numpy.typing import NDArray
 from eigengraphs.errors import InputError, SelectionError
 from eigengraphs.system.labels import not_utf8
 
-__all__ = [
-    "check_names", "label", "one_place", "places", "read_names", "shifted", "some_of", "spelling",
-    "unlike_names", "unlike_sizes",
-]  # fmt: skip
-
 
 def check_names(names: Iterable[Any] | None, size: int, what: str) -> tuple[str, ...] | None:
     """Return names as a tuple of unique strings of the right number, or None."""

@@ -12,8 +12,6 @@ from scipy import sparse
 from eigengraphs.errors import InputError
 from eigengraphs.stack.stack import GraphStack
 
-__all__ = ["STEPS", "Preprocessing", "Step"]
-
 Step: TypeAlias = str | Callable[[GraphStack], GraphStack]
 
 # By name: a stack in blocks has its own way to do them.

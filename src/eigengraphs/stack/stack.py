@@ -46,8 +46,6 @@ from eigengraphs.stack.names import (
 )
 from eigengraphs.system.labels import count_of, size_in_words
 
-__all__ = ["GraphStack"]
-
 _PARTS = ("_storage", "_facts", "_graph_names", "_vertex_names", "_mask")
 
 

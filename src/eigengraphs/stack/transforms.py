@@ -18,12 +18,6 @@ from eigengraphs.errors import InputError
 from eigengraphs.stack.build import check_choice
 from eigengraphs.stack.flat_matrix import Storage, canonical, row_numbers, transpose_flat, with_data
 
-__all__ = [
-    "SymmetrizeRule", "binarize", "drop_loops", "fisher_z", "laplacian", "largest_common_component",
-    "log1p", "not_correlation", "rank", "select_vertices", "signed_log1p", "spread",
-    "symmetrize", "unit_norm",
-]  # fmt: skip
-
 SymmetrizeRule: TypeAlias = Literal["mean", "max", "min", "sum"]
 
 

@@ -26,8 +26,6 @@ from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.system.extras import need
 from eigengraphs.system.parallel import Branch, PairedSum, alone, one_blas_thread, spans
 
-__all__ = ["DaskStack", "Round", "connect"]
-
 logger = logging.getLogger("eigengraphs.store")
 
 _FAN_IN = 8  # results that are added up at a time

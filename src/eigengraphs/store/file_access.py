@@ -12,8 +12,6 @@ from eigengraphs.system.extras import need
 from eigengraphs.system.limits import open_regular, read_regular
 from eigengraphs.system.whole_files import to_disk, whole_file
 
-__all__ = ["Folder"]
-
 
 class Folder:
     """Files by their names relative to one folder, or to an address that fsspec opens."""

@@ -31,8 +31,6 @@ from eigengraphs.system.archives import check_compressed, npy_array, zip_member
 from eigengraphs.system.limits import DEFAULT, open_regular, read_json, read_regular
 from eigengraphs.system.whole_files import whole_file
 
-__all__ = ["FitJournal"]
-
 _FORMAT = 3
 _OURS = re.compile(r"journal\.json|[0-9a-f]{32}\.npz|\.(journal|[0-9a-f]{32})-.*")
 

@@ -20,11 +20,6 @@ from eigengraphs.system.extras import need
 from eigengraphs.system.limits import DEFAULT, Cap
 from eigengraphs.system.parallel import announce_compiling
 
-__all__ = [
-    "FACTS", "arrow", "check_declared", "edges_of", "facts_of", "flat_of", "graph_table",
-    "hidden_table", "mask_of", "named_table", "read_table", "texts_of", "to_bytes",
-]  # fmt: skip
-
 announce_compiling()
 
 FACTS = tuple(field.name for field in fields(GraphFacts))

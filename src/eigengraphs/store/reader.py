@@ -29,8 +29,6 @@ from eigengraphs.store.parquet_tables import FACTS, facts_of, flat_of, mask_of, 
 from eigengraphs.store.store_json import STORE_JSON, VERTICES, Batch, Layout
 from eigengraphs.system.limits import DEFAULT, size_of
 
-__all__ = ["Store", "StoredStack", "damages", "is_store", "open_store"]
-
 Memory: TypeAlias = "str | int | None"
 Part: TypeAlias = tuple[int, int, int]  # graphs of a shard: its number, the first, the one behind
 

@@ -12,8 +12,6 @@ import numpy as np
 from eigengraphs.errors import StoreError
 from eigengraphs.system.limits import is_of, read_json
 
-__all__ = ["DENSE", "STORE_JSON", "VERTICES", "Batch", "Layout", "Shard"]
-
 FORMAT, VERSION = "eigengraphs store", 2  # 1 where nothing is hidden
 STORE_JSON, VERTICES, DENSE = "store.json", "vertices.parquet", "dense.zarr"
 _MOST = 2**62  # of anything that is counted

@@ -23,8 +23,6 @@ from eigengraphs.store.parquet_tables import arrow, edges_of, graph_table, hidde
 from eigengraphs.store.reader import Store
 from eigengraphs.store.store_json import DENSE, STORE_JSON, VERTICES, Batch, Layout, Shard
 
-__all__ = ["SHARD_BYTES", "StoreWriter", "append", "write_store"]
-
 Blocks: TypeAlias = "Iterable[GraphStack | tuple[GraphStack, Mapping[str, Any]]]"
 
 SHARD_BYTES = 16 * 2**20

@@ -22,11 +22,6 @@ from numpy.typing import NDArray
 from eigengraphs.errors import ReadError
 from eigengraphs.system.limits import DEFAULT, Cap
 
-__all__ = [
-    "BROKEN", "check_compressed", "check_members", "npy_array", "npy_header", "open_zip",
-    "zip_member",
-]  # fmt: skip
-
 #: What zipfile, zlib and NumPy raise at files that are not what they seem.
 BROKEN = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, EOFError, OSError,

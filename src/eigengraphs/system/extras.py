@@ -7,8 +7,6 @@ from typing import Any
 
 from eigengraphs.errors import MissingExtraError
 
-__all__ = ["need"]
-
 
 def need(package: str, extra: str, purpose: str) -> Any:
     """Import a package, or say which extra brings it."""

@@ -6,11 +6,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-__all__ = [
-    "UNKNOWN", "are_codes", "are_quantity", "component_column", "component_name", "count_of",
-    "listed", "not_utf8", "shortened", "size_in_words", "without_none",
-]  # fmt: skip
-
 #: Texts, in small letters, which say that a value is not known, whatever the others are.
 UNKNOWN = frozenset({"", "n/a", "na", "nan", "null"})
 

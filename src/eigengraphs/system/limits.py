@@ -25,11 +25,6 @@ import numpy as np
 
 from eigengraphs.errors import InputError, ReadError
 
-__all__ = [
-    "DEFAULT", "Cap", "MaxBytes", "gunzip", "is_of", "open_regular", "read_json", "read_regular",
-    "size_of",
-]  # fmt: skip
-
 MaxBytes: TypeAlias = "str | int | None"
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}

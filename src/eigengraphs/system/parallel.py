@@ -21,11 +21,6 @@ import numpy as np
 from numba.core import event
 from threadpoolctl import ThreadpoolController  # scikit-learn requires it, so it is there
 
-__all__ = [
-    "Branch", "PairedSum", "add_up", "alone", "announce_compiling", "fixed_order", "in_order",
-    "on_blocks", "one_blas_thread", "order_is_fixed", "spans", "thread_count",
-]  # fmt: skip
-
 S = TypeVar("S")
 T = TypeVar("T")
 

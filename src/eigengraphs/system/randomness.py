@@ -8,8 +8,6 @@ import numpy as np
 
 from eigengraphs.errors import InputError
 
-__all__ = ["RandomState", "generator", "seed_sequence"]
-
 RandomState: TypeAlias = (
     int | np.integer | np.random.Generator | np.random.RandomState | np.random.SeedSequence | None
 )

@@ -14,8 +14,6 @@ import numpy as np
 
 from eigengraphs.system.whole_files import whole_file
 
-__all__ = ["cell", "guarded", "short_repr", "unguarded", "write_table"]
-
 #: What both take for a missing value.
 MISSING = "NA"
 _QUOTED = frozenset('"\t\n\r')

@@ -23,17 +23,6 @@ from pathlib import Path
 
 from eigengraphs.errors import InputError
 
-__all__ = [
-    "is_left_over",
-    "locked",
-    "output_folder",
-    "replace_together",
-    "scratch_folder",
-    "to_disk",
-    "whole_file",
-    "whole_folder",
-]
-
 # What renameat2 says where two names cannot be exchanged: another system, a mount point.
 _NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EBUSY, errno.EXDEV)
 

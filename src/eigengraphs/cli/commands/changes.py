@@ -12,8 +12,6 @@ from eigengraphs.errors import ManyAnomaliesWarning
 from eigengraphs.report.columns import time_line
 from eigengraphs.report.records import Finding, TimeLine
 
-__all__ = ["changes"]
-
 
 def changes(asked: Changes, _: Listener) -> Outcome:
     """Look for changes and anomalies in the loadings of a fit."""

@@ -20,8 +20,6 @@ from eigengraphs.errors import StoreError
 from eigengraphs.store import damages, is_store, open_store
 from eigengraphs.system.labels import count_of, size_in_words
 
-__all__ = ["check"]
-
 SHOWN = 20  # rows and values; --json shows all
 
 

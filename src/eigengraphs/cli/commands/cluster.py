@@ -13,8 +13,6 @@ from eigengraphs.errors import InputError
 from eigengraphs.report.records import Finding
 from eigengraphs.system.labels import count_of
 
-__all__ = ["cluster"]
-
 
 def cluster(asked: Cluster, listen: Listener) -> Outcome:
     """Cluster the vertices or the graphs of a fit."""

@@ -14,8 +14,6 @@ from eigengraphs.errors import InputError
 from eigengraphs.io.file_graph import left_out
 from eigengraphs.system.labels import count_of
 
-__all__ = ["convert"]
-
 
 def convert(asked: Convert, listen: Listener) -> Outcome:
     """Write graphs in another format, or into a store."""

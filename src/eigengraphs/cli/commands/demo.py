@@ -29,8 +29,6 @@ from eigengraphs.system.whole_files import (
     whole_folder,
 )
 
-__all__ = ["demo"]
-
 # What the demo writes, in the order in which it is worth a look.
 FILES = ("report.html", "embedding.png", "loadings.tsv", "positions.tsv", "report.json")
 

@@ -54,8 +54,6 @@ from eigengraphs.system.labels import component_column, count_of
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import locked, whole_folder
 
-__all__ = ["fit"]
-
 _FEWEST = 4  # participants, of which there are halves
 # Up to so much work (see `_work`), components are also tested on halves; beyond it, that is left to
 # `eigengraphs read`. A unit takes 1 ns where patterns are strong and 50 ns in noise, and the test

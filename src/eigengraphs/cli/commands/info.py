@@ -8,8 +8,6 @@ from eigengraphs.cli.terminal import Listener, Outcome
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.system.labels import component_name, count_of
 
-__all__ = ["info"]
-
 
 def info(asked: Info, _: Listener) -> Outcome:
     """Describe a model: its size, its settings, and each component."""

@@ -36,8 +36,6 @@ from eigengraphs.store import open_store
 from eigengraphs.system.labels import count_of, size_in_words
 from eigengraphs.system.parallel import alone, one_blas_thread, thread_count
 
-__all__ = ["plan"]
-
 _TRIED = 3  # blocks of the trial
 _ROUNDS = (4, 9)  # of a block of 12 components: few with strong structure, more with weak
 _PER_GRAPH = 400  # bytes of names, facts and records of a graph, besides its loadings

@@ -15,8 +15,6 @@ from eigengraphs.inference import ComponentReading, read_components, structure
 from eigengraphs.report.records import Finding
 from eigengraphs.system.labels import component_column, component_name, count_of
 
-__all__ = ["read", "reading_finding"]
-
 _NAMED = 5  # vertices, pairs and graphs in a table
 
 

@@ -28,8 +28,6 @@ from eigengraphs.system.whole_files import (
     whole_folder,
 )
 
-__all__ = ["simulate"]
-
 MOST_ENTRIES = 100_000  # of true positions in a file; larger ones follow from the recipe
 _ENTRIES = 2**24  # of graphs that are drawn at a time
 

@@ -10,8 +10,6 @@ from eigengraphs.cli.results_folder import load_model, write_loadings
 from eigengraphs.cli.terminal import Listener, Outcome, written
 from eigengraphs.system.labels import count_of
 
-__all__ = ["transform"]
-
 
 def transform(asked: Transform, listen: Listener) -> Outcome:
     """Project new graphs on the components of a model, and write their loadings."""

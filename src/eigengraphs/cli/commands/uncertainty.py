@@ -16,8 +16,6 @@ from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS
 from eigengraphs.report.records import Finding, Intervals
 from eigengraphs.system.labels import component_column, component_name
 
-__all__ = ["uncertainty"]
-
 # Columns of the table of components: in JSON, and in the table itself.
 _COLUMNS = {
     "same_in_bootstrap": "same in the bootstrap",
