@@ -42,18 +42,6 @@ class AgriTrade(published.Published):
     graphs: GraphStack
     products: published.Names
     countries: published.Names
-    citation = (
-        "MacDonald, P. W., Levina, E., and Zhu, J. (2022). Latent space models for multiplex "
-        "networks with shared structure. Biometrika 109, 683-706. De Domenico, M., Nicosia, V., "
-        "Arenas, A., and Latora, V. (2015). Structural reducibility of multilayer networks. "
-        "Nature Communications 6, 6864. Trade: Food and Agriculture Organization of the United "
-        "Nations."
-    )
-    license = (
-        "that of the R package multiness: GPL (>= 3) in its releases, MIT at the commit that the "
-        "file is fetched from"
-    )
-    source = "https://github.com/peterwmacd/multiness"
 
 
 def fetch_agri_trade(*, data_folder: published.Folder = None, download: bool = True) -> AgriTrade:

@@ -48,12 +48,6 @@ class HNU1(published.Published):
     subjects: published.Names
     sessions: NDArray[np.intp]
     hemispheres: published.Names
-    citation = (
-        "Zuo, X.-N., Anderson, J. S., Bellec, P., et al. (2014). An open science resource for "
-        "establishing reliability and reproducibility in functional connectomics. Scientific "
-        "Data 1, 140049. https://doi.org/10.1038/sdata.2014.49"
-    )
-    source = "https://github.com/jesusdaniel/multiGM"
 
 
 def fetch_hnu1(*, data_folder: published.Folder = None, download: bool = True) -> HNU1:

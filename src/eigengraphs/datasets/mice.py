@@ -88,12 +88,6 @@ class Mice(Published):
     sexes: Names
     subjects: Names
     regions: MouseRegions
-    citation = (
-        "Wang, N., Anderson, R. J., Ashbrook, D. G., et al. (2020). Variability and heritability "
-        "of mouse brain structure: Microscopic MRI atlases and connectomes for diverse strains. "
-        "NeuroImage 222, 117274. https://doi.org/10.1016/j.neuroimage.2020.117274"
-    )
-    license = "MIT, Copyright (c) Microsoft Corporation (from graspologic 3.4.4)"
 
     def __repr__(self) -> str:
         genotypes, counts = np.unique(self.genotypes, return_counts=True)

@@ -56,21 +56,6 @@ class Multiplex(published.Published):
     name: str
     graphs: GraphStack
     labels: published.Names | None
-    citation = (
-        "aarhus, aucs: Magnani, M., Micenkova, B., and Rossi, L. (2013), arXiv:1303.4986. "
-        "ckm: Coleman, J., Katz, E., and Menzel, H. (1957), Sociometry 20, 253-270. "
-        "celegans: Chen, B. L., Hall, D. H., and Chklovskii, D. B. (2006), PNAS 103, 4723-4728. "
-        "kapferer: Kapferer, B. (1972), Strategy and transaction in an African factory. "
-        "krackhardt: Krackhardt, D. (1987), Social Networks 9, 104-134. "
-        "vickers: Vickers, M. and Chan, S. (1981), Representing classroom social structure. "
-        "celegans-neurons: Shen, C. et al. (2024), Information Sciences (graph encoder embedding "
-        "of several graphs)."
-    )
-    source = (
-        "https://github.com/ljlilzu/LPRAIS (edge lists of https://manliodedomenico.com/data.php), "
-        "https://github.com/justin830827/Community-Detection-in-Multilayer-Graph (aucs), "
-        "https://github.com/cshen6/GraphEmd (celegans-neurons)"
-    )
 
     def __repr__(self) -> str:
         m, n, _ = self.graphs.shape

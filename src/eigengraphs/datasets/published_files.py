@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
@@ -52,10 +53,14 @@ class PublishedFile(NamedTuple):
 @cache
 def registered() -> dict[str, PublishedFile]:
     """Return every known file by its path in the data folder."""
-    text = (files("eigengraphs.datasets") / "data" / "registry.txt").read_text(encoding="utf-8")
-    lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    lines = _text("registry.txt").splitlines()
+    cells = (line.split() for line in lines if not line.startswith("#"))
     return {path: PublishedFile(path, digest, int(size), home)
-            for digest, size, path, home in lines}  # fmt: skip
+            for digest, size, path, home in cells}  # fmt: skip
+
+
+def _text(name: str) -> str:
+    return (files("eigengraphs.datasets") / "data" / name).read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------------- the data folder
@@ -132,9 +137,14 @@ class Published(ReadOnly):
     """What to cite, the terms, and where the files of a data set come from."""
 
     citation: ClassVar[str]
-    license: ClassVar[str] = "none stated by the source; ask its authors before redistributing"
+    license: ClassVar[str]
     source: ClassVar[str]
     graphs: GraphStack
+
+    def __init_subclass__(cls) -> None:
+        said = tomllib.loads(_text("sources.toml"))
+        for name, text in {"license": said["license"], **said[cls.__name__]}.items():
+            setattr(cls, name, text)
 
     def __repr__(self) -> str:
         kind = "directed" if self.graphs.is_directed else "undirected"

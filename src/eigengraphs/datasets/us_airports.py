@@ -46,12 +46,6 @@ class USAirports(published.Published):
     months: NDArray[np.datetime64]
     airports: published.Names
     coordinates: NDArray[np.float64]
-    citation = (
-        "Agterberg, J., Lubberts, Z., and Arroyo, J. (2022). Joint spectral clustering in "
-        "multilayer degree-corrected stochastic blockmodels. arXiv:2212.05053. Flights: Bureau "
-        "of Transportation Statistics, T-100 Segment (US carriers only)."
-    )
-    source = "https://github.com/jesusdaniel/dcmase"
 
 
 def fetch_us_airports(

@@ -53,16 +53,6 @@ class Wiki(published.Published):
     graphs: GraphStack
     counts: GraphStack
     labels: published.Names
-    citation = (
-        "Suwan, S., Lee, D. S., Tang, R., Sussman, D. L., Tang, M., and Priebe, C. E. (2016). "
-        "Empirical Bayes estimation for the stochastic blockmodel. Electronic Journal of "
-        "Statistics 10, 761-782 (graphs). Shen, C., Wang, Q., and Priebe, C. E. (2022). One-hot "
-        "graph encoder embedding. arXiv:2109.13098 (the repository that holds the labels)."
-    )
-    source = (
-        "https://github.com/adalisan/JOFC-GraphMatch (graphs), "
-        "https://github.com/cshen6/GraphEmd (labels)"
-    )
 
     def paper_subset(self) -> Wiki:
         """Return the 704 pages of section 5.4 of the paper.
