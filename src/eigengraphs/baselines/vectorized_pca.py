@@ -6,7 +6,6 @@ products. Components are unit vectors with decreasing eigenvalues of X^T X, X ce
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,9 @@ class VectorizedPCA(GraphBaseline):
 
     The components are symmetric matrices C_k of norm 1, orthogonal to each other, and the features
     are <A_i - mean, C_k>. They come from the inner products of the graphs, m x m, and never from
-    a covariance n^2 x n^2. Of sparse graphs, components are kept as combinations of the training
-    graphs. Components nest: the first k columns of the features are those of ``n_components=k``.
+    a covariance n^2 x n^2. Components of sparse graphs have entries only at pairs that some
+    training graph joins. Components nest: the first k columns of the features are those of
+    ``n_components=k``.
 
     Parameters
     ----------
@@ -82,9 +82,15 @@ class VectorizedPCA(GraphBaseline):
         return n * (n + 1) // 2, "the number n(n+1)/2 of vertex pairs"
 
     def _learn(self, stack: GraphStack) -> Array:
-        d, m, center = int(self._fitted.n_components), stack.n_graphs, self._fitted.center
-        kind: Any = _SparseBasis if stack.is_sparse else _DenseBasis
-        self._basis, scores, total = kind.of(stack, d, center=center)
+        d, center = int(self._fitted.n_components), self._fitted.center
+        self._pairs = np.unique(_entries(stack)[1]) if stack.is_sparse else None
+        X = self._vectorized(stack)
+        m, p = X.shape
+        self._center = np.asarray(X.mean(axis=0)) if center else np.zeros(p)
+        self._components, total = self._principal(X, d)
+        scores = self._embed(stack)
+        signs = column_signs(scores)
+        scores, self._components = scores * signs, self._components * signs[:, None]
         squares = (scores**2).sum(axis=0)
         self.n_components_, self.rank_ = d, int((squares > 0).sum())
         self.explained_variance_ = squares / (max(m - 1, 1) if center else m)
@@ -92,19 +98,61 @@ class VectorizedPCA(GraphBaseline):
         return np.asarray(scores)
 
     def _embed(self, stack: GraphStack) -> Array:
-        return np.asarray(self._basis.scores(stack))
+        V = self._components
+        return np.asarray(self._vectorized(stack) @ V.T - self._center @ V.T)
+
+    def _vectorized(self, stack: GraphStack) -> Any:
+        """Return graphs as rows with their inner products, array (m, p) or CSR."""
+        if self._pairs is None:
+            return Symmetric(stack.n_vertices).pack(stack.to_dense().dense)
+        graph, pairs, values = _entries(stack)
+        column = np.searchsorted(self._pairs, pairs)
+        known = np.append(self._pairs, -1)[column] == pairs
+        places, shape = (graph[known], column[known]), (stack.n_graphs, len(self._pairs))
+        return sparse.csr_array((values[known], places), shape=shape)
+
+    def _principal(self, X: Any, d: int) -> tuple[Array, float]:
+        """Return components as rows (d, p), and the squared norm of the centered rows of X."""
+        m, p = X.shape
+        if self._pairs is None:
+            size, X = float(np.vdot(X, X)), X - self._center
+            few = m <= p  # take the smaller of X X^T and X^T X
+            K = X @ X.T if few else X.T @ X
+            root, W = _leading(K, d, size)
+            return (W / root).T @ X if few else W.T, float(np.trace(K))
+        # Sparse rows are never centered entry by entry, but their inner products are: differences
+        # that are exact to rounding of the whole.
+        K = (X @ X.T).toarray()
+        size, center = float(np.trace(K)), self._center
+        products = X @ center
+        K = K - products - products[:, None] + center @ center
+        root, W = _leading(K, d, size, 8 * _EPS * size if center.any() else 0.0)
+        W = W / root
+        return np.asarray((X.T @ W).T - np.outer(W.sum(axis=0), center)), float(np.trace(K))
+
+    def _graphs(self, rows: Array) -> Any:
+        """Return rows (k, p) as matrices, (k, n, n), or k sparse ones."""
+        n = self.n_vertices_
+        if self._pairs is None:
+            return Symmetric(n).unpack(rows)
+        s, t = np.divmod(self._pairs, n)
+        off = s < t
+        ends = (np.r_[s, t[off]], np.r_[t, s[off]])
+        scaled = np.where(off, rows / np.sqrt(2.0), rows)
+        values = np.hstack([scaled, scaled[:, off]])
+        return tuple(sparse.csr_array((v, ends), shape=(n, n)) for v in values)
 
     @property
     def components_(self) -> Any:
         """Components, (d, n, n); of sparse graphs d sparse arrays."""
         check_is_fitted(self)
-        return self._basis.unpack(self._basis.combined(np.eye(self.n_components_)))
+        return self._graphs(self._components)
 
     @property
     def mean_(self) -> Any:
         """Mean training graph, (n, n); zero without centering."""
         check_is_fitted(self)
-        return self._basis.unpack(self._basis.center[None])[0]
+        return self._graphs(self._center[None])[0]
 
     def inverse_transform(self, scores: ArrayLike) -> NDArray[np.float64]:
         """Return the graphs mean + sum_k scores[i, k] C_k, as an array (m', n, n).
@@ -129,100 +177,11 @@ class VectorizedPCA(GraphBaseline):
             raise InputError("scores must be an array of numbers") from None
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
             raise InputError(f"scores must have shape (m, {self.n_components_}), got {Z.shape}")
-        graphs = self._basis.unpack(self._basis.combined(Z) + self._basis.center)
+        graphs = self._graphs(Z @ self._components + self._center)
         return np.array([A if isinstance(A, np.ndarray) else A.toarray() for A in graphs])
 
 
-@dataclass(frozen=True)
-class _DenseBasis:
-    """Components as vectors."""
-
-    packing: Symmetric
-    center: Array  # (p,)
-    vectors: Array  # (d, p)
-
-    @classmethod
-    def of(cls, stack: GraphStack, d: int, *, center: bool) -> tuple[_DenseBasis, Array, float]:
-        """Return the basis, scores (m, d) and squared norm of training graphs."""
-        packing = Symmetric(stack.n_vertices)
-        X = packing.pack(stack.dense)
-        (m, p), size = X.shape, float(np.vdot(X, X))
-        mean = X.mean(axis=0) if center else np.zeros(p)
-        X -= mean
-        few = m <= p  # take the smaller of X X^T and X^T X
-        root, W = _principal(X @ X.T if few else X.T @ X, d, size)
-        vectors = (W / root).T @ X if few else W.T  # (d, p)
-        scores = X @ vectors.T
-        signs = column_signs(scores)
-        total = float(np.vdot(X, X))
-        return cls(packing, mean, vectors * signs[:, None]), scores * signs, total
-
-    def scores(self, stack: GraphStack) -> Array:
-        """Return the scores of graphs, (m', d)."""
-        X = self.packing.pack(stack.to_dense().dense)
-        return np.asarray((X - self.center) @ self.vectors.T)
-
-    def combined(self, weights: Array) -> Array:
-        """Return combinations of components with weights (k, d), (k, p)."""
-        return weights @ self.vectors
-
-    def unpack(self, X: Array) -> NDArray[np.float64]:
-        """Return rows (k, p) as matrices, (k, n, n)."""
-        return self.packing.unpack(X)
-
-
-@dataclass(frozen=True)
-class _SparseBasis:
-    """Components as combinations of the training graphs, which are never centered entry by entry.
-
-    Rows have a column for each of the u pairs that some training graph joins.
-    """
-
-    n: int
-    codes: NDArray[np.int64]  # (u,) pairs as numbers s n + t, increasing
-    X: sparse.csr_array  # (m, u) training graphs
-    center: Array  # (u,)
-    dual: Array  # (m, d): component k is sum_i dual[i, k] (x_i - center)
-
-    @classmethod
-    def of(cls, stack: GraphStack, d: int, *, center: bool) -> tuple[_SparseBasis, Array, float]:
-        """Return the basis, scores (m, d) and squared norm of training graphs."""
-        m, n, _ = stack.shape
-        codes = np.unique(_pairs(stack)[1])
-        X = _rows_of_pairs(stack, codes)
-        K = np.asarray((X @ X.T).toarray())
-        size, share = float(np.trace(K)), 1.0 / m if center else 0.0
-        products = share * K.sum(axis=1)
-        K = K - products - products[:, None] + share * products.sum()
-        # Centering takes differences of inner products, which are exact to rounding of the whole.
-        root, W = _principal(K, d, size, 8 * _EPS * size if center else 0.0)
-        W *= column_signs(W)
-        mean = np.asarray(share * X.sum(axis=0))
-        return cls(n, codes, X, mean, W / root), W * root, float(np.trace(K))
-
-    def scores(self, stack: GraphStack) -> Array:
-        """Return the scores of graphs, (m', d)."""
-        K = np.asarray((_rows_of_pairs(stack, self.codes) @ self.X.T).toarray())
-        # The center's own part is the same for all training graphs, and columns of `dual` sum to 0.
-        return np.asarray((K - self.X @ self.center) @ self.dual)
-
-    def combined(self, weights: Array) -> Array:
-        """Return combinations of components with weights (k, d), (k, u)."""
-        of_graphs = weights @ self.dual.T
-        whole = np.asarray((self.X.T @ of_graphs.T).T)
-        return np.asarray(whole - np.outer(of_graphs.sum(axis=1), self.center))
-
-    def unpack(self, X: Array) -> tuple[sparse.csr_array, ...]:
-        """Return rows (k, u) as sparse matrices (n, n)."""
-        s, t = np.divmod(self.codes, self.n)
-        off = s < t
-        ends = (np.r_[s, t[off]], np.r_[t, s[off]])
-        scaled = np.where(off, X / np.sqrt(2.0), X)
-        values, shape = np.hstack([scaled, scaled[:, off]]), (self.n, self.n)
-        return tuple(sparse.csr_array((v, ends), shape=shape) for v in values)
-
-
-def _pairs(stack: GraphStack) -> tuple[Any, Any, Any]:
+def _entries(stack: GraphStack) -> tuple[Any, Any, Any]:
     """Return graph, pair and value of each entry s <= t, the value ready for inner products."""
     entries, n = stack.to_sparse().flat.tocoo(), stack.n_vertices
     graph, s = np.divmod(entries.row.astype(np.int64), n)
@@ -231,16 +190,7 @@ def _pairs(stack: GraphStack) -> tuple[Any, Any, Any]:
     return graph, s * n + t, np.where(s < t, np.sqrt(2.0), 1.0) * entries.data[upper]
 
 
-def _rows_of_pairs(stack: GraphStack, codes: NDArray[np.int64]) -> sparse.csr_array:
-    """Return the graphs as rows of these pairs, (m, u); other pairs are left out."""
-    graph, pairs, values = _pairs(stack)
-    column = np.searchsorted(codes, pairs)
-    known = np.append(codes, -1)[column] == pairs
-    places = (graph[known], column[known])
-    return sparse.csr_array((values[known], places), shape=(stack.n_graphs, len(codes)))
-
-
-def _principal(K: Array, d: int, size: float, least: float = 0.0) -> tuple[Array, Array]:
+def _leading(K: Array, d: int, size: float, least: float = 0.0) -> tuple[Array, Array]:
     """Return roots (d,) of the leading eigenvalues and eigenvectors (k, d).
 
     Beyond the rank, roots are 1 and eigenvectors 0.
