@@ -14,8 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
+from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference import Harmonize
+from eigengraphs.inference import Harmonize, evaluate
 
 NEW = [
     [0.7034413586, 4.9439432727, -0.7565103613, 0.4676415941],
@@ -145,3 +146,66 @@ def test_notes_name_site_and_column():
     assert np.allclose(even[:, 1], 7.0)
     assert np.isfinite(even).all()
     assert pickle.loads(pickle.dumps(step)).notes_ == step.notes_
+
+
+M, N, K = 72, 12, np.arange(72) % 3
+SITES = np.array(["north", "south", "west"])[K]
+LABEL = np.array(["ill", "well"])[(np.arange(M) // 3) % 2]
+
+
+def graphs_of_sites(seed=0):
+    """Return graphs whose loadings have a location and a scale of the site, and of the label."""
+    rng = np.random.default_rng(seed)
+    H = np.linalg.qr(rng.normal(size=(N, 3)))[0]
+    noise = rng.normal(size=(M, 3)) * np.array([1.0, 2.0, 0.5])[K][:, None]
+    noise[:, 0] += 2.5 * (LABEL == "ill") * np.array([1.0, 2.0, 0.5])[K]
+    Lam = np.array([30.0, 20.0, 12.0]) + noise + np.outer(K, [6.0, -6.0, 4.0])
+    E = rng.normal(0, 0.1, (M, N, N))
+    return np.einsum("sk,ik,tk->ist", H, Lam, H) + E + E.transpose(0, 2, 1)
+
+
+def asked(y, graphs=None, **given):
+    je = JointEmbedding(3, center=True, random_state=0)
+    settings = {"methods": (), "rules": "linear", "cv": 4, "embedding": je} | given
+    return evaluate(graphs_of_sites() if graphs is None else graphs, y, **settings)
+
+
+def test_held_out_sites_are_told_before_and_at_chance_after_and_the_label_is_kept():
+    over, told = {"harmonize": {"scanner": SITES}}, "joint embedding"
+    before, after = (asked(SITES, **given).score(told).score for given in ({}, over))
+    assert before > 0.9
+    assert after < 1 / 3 + 4 * np.sqrt(2 / 9 / M)
+    assert asked(LABEL, **over).score(told).score > 0.75
+    assert "harmonized over scanner by ComBat" in asked(LABEL, **over).protocol
+
+
+def test_held_out_graphs_teach_the_harmonization_nothing():
+    graphs, given = graphs_of_sites(), {"harmonize": SITES, "keep": True, "methods": ["PCA"]}
+    first = asked(LABEL, graphs, **given)
+    out = first.splits[0][1]
+    graphs[out] = graphs[out[::-1]] + 5.0
+    again = asked(LABEL, graphs, **given)
+    assert np.array_equal(again.splits[0][1], out)
+    for name in ("joint embedding", "PCA"):
+        a, b = (found.trained[0][name] for found in (first, again))
+        assert pickle.dumps(a.harmonizer) == pickle.dumps(b.harmonizer)
+        assert pickle.dumps(a.rules) == pickle.dumps(b.rules)
+
+
+def test_folds_that_hold_out_sites_are_refused_unless_new_sites_may_be_estimated():
+    given = {"harmonize": SITES, "folds": SITES, "methods": ["ASE"]}
+    with pytest.raises(InputError, match="'north' was not learned from, only south, west"):
+        asked(LABEL, **given)
+    found = asked(LABEL, harmonizer=Harmonize(unseen="estimate"), **given)
+    assert found.score("joint embedding").score > asked(LABEL, folds=SITES).scores[0].score
+    assert "estimated from its held-out graphs" in found.protocol
+    assert "covariates or sites" in found.not_offered["ASE"]
+
+
+def test_controls_of_the_training_graphs_are_learned_from():
+    well = LABEL == "well"
+    found = asked(LABEL, harmonize=SITES, controls=well, keep=True)
+    step = found.trained[0]["joint embedding"].harmonizer
+    assert sum(step.counts_) == well[found.splits[0][0]].sum()
+    with pytest.raises(InputError, match="give the sites by harmonize="):
+        asked(LABEL, controls=well)

@@ -20,13 +20,16 @@ from eigengraphs.inference.prediction.prediction_pipelines import (
     FoldOutcome,
     MethodsLike,
     Question,
+    Sites,
     Trained,
     check_rules,
     choose_methods,
+    harmonized_words,
     quiet,
     rule_name,
     run_folds,
 )
+from eigengraphs.inference.studies.adjustment import Harmonize
 from eigengraphs.inference.studies.designs import (
     Array,
     Indices,
@@ -341,6 +344,9 @@ def evaluate(
     groups: Any = None,
     folds: Any = None,
     covariates: Mapping[str, Sequence[Any]] | None = None,
+    harmonize: Any = None,
+    harmonizer: Harmonize | None = None,
+    controls: Any = None,
     learn_from: str = "others",
     level: float = 0.95,
     seed: int = 0,
@@ -390,6 +396,13 @@ def evaluate(
         Such as age and site, by name, one value per graph: what they explain of the features is
         learned from the training graphs of each fold, without labels, and regressed out of all
         graphs. Methods that give distances have no features to adjust, and are not offered then.
+    harmonize : (m,), optional
+        The site of each graph, or a mapping of the name of the column to them: features are
+        harmonized over sites (:class:`Harmonize`), as learned from the training graphs of each
+        fold, covariates kept and without labels.
+    harmonizer, controls
+        Settings for that, ``Harmonize(unseen="estimate")`` if folds hold out whole sites; and
+        whether each graph is among those that it learns from, by default all training graphs.
     learn_from
         "others": hold one fold out. "one": learn from one fold, hold all others out.
     level
@@ -436,6 +449,7 @@ def evaluate(
         folds=None if folds is None else told("folds", folds),
     )  # fmt: skip
     beside = {str(name): told(str(name), values) for name, values in (covariates or {}).items()}
+    sites = _sites(told, harmonize, harmonizer, controls, beside)
     if len(known) < stack.n_graphs:
         stack = stack[known]
     if embedding is None:
@@ -451,7 +465,8 @@ def evaluate(
             lacking = "it takes undirected graphs only, and these are directed"
     refused = {method.name: lacking for method in chosen if lacking and not method.general}
     offered = tuple(method for method in chosen if method.name not in refused)
-    asked = Question(stack, target, settings, offered, wanted, judge, keep, beside, people)
+    asked = Question(stack, target, settings, offered, wanted, judge, keep, beside, people, sites)
+    asked.check_sites(split.splits)
     outcomes: list[FoldOutcome] = []
     for outcome in run_folds(asked, split.splits, n_jobs):
         outcomes.append(outcome)
@@ -489,6 +504,26 @@ def evaluate(
         splits=tuple((known[train], known[test]) for train, test in split.splits),
         outcomes=tuple(outcomes),
     )
+
+
+def _sites(
+    told: Callable[[str, Any], list[Any]], harmonize: Any, settings: Harmonize | None,
+    controls: Any, covariates: Mapping[str, Any],
+) -> Sites | None:  # fmt: skip
+    """Return over which sites features are harmonized, if they are."""
+    if harmonize is None:
+        if settings is not None or controls is not None:
+            raise InputError("give the sites by harmonize=, one value per graph")
+        return None
+    name, values = "site", harmonize
+    if isinstance(harmonize, Mapping):
+        ((name, values),) = harmonize.items()
+    if name in covariates:
+        raise InputError(
+            f"{name!r} is in harmonize and in covariates; leave it out of the covariates"
+        )
+    chosen = None if controls is None else told("controls", controls)
+    return Sites(str(name), told(str(name), values), settings or Harmonize(), chosen)
 
 
 class _Scoring:
@@ -578,6 +613,8 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
     if asked.covariates:
         names = ", ".join(asked.covariates)
         adjusted = f" The part of the features explained by {names} was regressed out."
+    if asked.sites is not None:
+        adjusted = f" {harmonized_words(asked.sites, tuple(asked.covariates))}{adjusted}"
     return (
         f"{folds.words}. {rules} on features of graphs, {measure} on held-out graphs. "
         "Embeddings, centering, scaling and rules are learned from the training graphs of each "

@@ -27,7 +27,7 @@ from eigengraphs import baselines
 from eigengraphs.embedding import JointEmbedding, select_dimension
 from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.folds import Split, make_folds
-from eigengraphs.inference.studies.adjustment import CovariateAdjustment
+from eigengraphs.inference.studies.adjustment import CovariateAdjustment, Harmonize
 from eigengraphs.inference.studies.designs import Array, Indices, check_choice, unit_of, units
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
@@ -245,13 +245,61 @@ class Trained:
     estimator: Any
     adjustment: CovariateAdjustment | None
     rules: dict[str, Any]
+    harmonizer: Harmonize | None = None
 
     def predict(self, graphs: GraphStack, covariates: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """Return the labels of graphs by every rule."""
         features = self.estimator.transform(self.steps.apply(graphs))
+        if self.harmonizer is not None:
+            features = harmonized(self.harmonizer, features, covariates)
         if self.adjustment is not None:
             features = self.adjustment.transform(features, covariates)
         return {rule: model.predict(features) for rule, model in self.rules.items()}
+
+
+@dataclass(frozen=True)
+class Sites:
+    """Over which sites features are harmonized in each fold, and how.
+
+    Attributes
+    ----------
+    name, values
+        Of the column; one value per graph.
+    settings
+        Of the step, which is not fitted.
+    controls
+        Graphs that it learns from, if these are not all.
+    """
+
+    name: str
+    values: Sequence[Any]
+    settings: Harmonize
+    controls: Sequence[Any] | None = None
+
+
+def harmonized(step: Harmonize, features: Array, beside: Mapping[str, Any]) -> Array:
+    """Return features without what sites add, given the columns beside them."""
+    kept = {name: beside[name] for name in step.covariates_}
+    return step.transform(
+        features, site={step.site_name_: beside[step.site_name_]}, covariates=kept
+    )
+
+
+def harmonized_words(sites: Sites, kept: Sequence[str]) -> str:
+    """Return how features were harmonized, in sentences."""
+    how, learned = sites.settings, "the training graphs of each fold"
+    if sites.controls is not None:
+        learned = f"the controls among {learned}"
+    what = "locations" if how.mean_only else "locations and scales"
+    keeping = f"{', '.join(kept)} kept; the label took no part" if kept else "without the label"
+    new = "" if how.unseen == "error" else (
+        f" Those of a {sites.name} that was not learned from were estimated from its held-out "
+        "graphs together, without their labels."
+    )  # fmt: skip
+    return (
+        f"Features were harmonized over {sites.name} by ComBat ({what}; Johnson et al., 2007), "
+        f"as learned from {learned}, {keeping}.{new}"
+    )
 
 
 @dataclass(frozen=True)
@@ -271,6 +319,8 @@ class Question:
         Of every graph: what they explain of features is learned in each fold, and regressed out.
     groups
         Graphs of one group are never on both sides of inner folds.
+    sites
+        What sites add to features is learned in each fold, covariates kept, and taken out.
     """
 
     graphs: GraphStack
@@ -282,6 +332,7 @@ class Question:
     keep: bool
     covariates: Mapping[str, Sequence[Any]]
     groups: Sequence[Any] | None = None
+    sites: Sites | None = None
 
     @property
     def chooses(self) -> bool:
@@ -289,8 +340,31 @@ class Question:
         return isinstance(self.embedding.n_components, str) and self.embedding.n_components == "cv"
 
     def covariates_of(self, which: Indices) -> dict[str, list[Any]]:
-        """Return the covariates of some graphs."""
-        return {name: [values[i] for i in which] for name, values in self.covariates.items()}
+        """Return the covariates of some graphs, and their sites."""
+        columns = dict(self.covariates)
+        if self.sites is not None:
+            columns[self.sites.name] = self.sites.values
+        return {name: [values[i] for i in which] for name, values in columns.items()}
+
+    def harmonizer(self, features: Array, learn: Indices) -> Harmonize | None:
+        """Learn from features of training graphs what sites add to them."""
+        if self.sites is None:
+            return None
+        beside, controls = self.covariates_of(learn), self.sites.controls
+        made: Harmonize = clone(self.sites.settings).fit(
+            features, site={self.sites.name: beside[self.sites.name]},
+            covariates={name: beside[name] for name in self.covariates},
+            controls=None if controls is None else [controls[i] for i in learn],
+        )  # fmt: skip
+        return made
+
+    def check_sites(self, splits: Sequence[Split]) -> None:
+        """Refuse sites that some fold cannot harmonize, before hours are spent."""
+        for learn, held_out in splits if self.sites is not None else ():
+            place = np.arange(len(self.y), dtype=np.float64)[:, None]
+            step = self.harmonizer(place[learn], learn)
+            assert step is not None
+            harmonized(step, place[held_out], self.covariates_of(held_out))
 
 
 @dataclass
@@ -347,6 +421,8 @@ def _run_fold(asked: Question, learn: Indices, held_out: Indices) -> FoldOutcome
         if asked.keep:
             outcome.trained[name] = trained
         outcome.warned += [f"{name}: {str(w.message).strip().splitlines()[0]}" for w in caught]
+        if trained.harmonizer is not None:
+            outcome.warned += [f"{name}: {note}" for note in trained.harmonizer.notes_]
     return outcome
 
 
@@ -417,15 +493,19 @@ def _with_rules(
     asked: Question, method: Method, steps: Preprocessing, estimator: Any, features: Array,
     learn: Indices,
 ) -> Trained:  # fmt: skip
-    """Learn every rule from the features of training graphs, without what covariates explain."""
-    y, adjustment = asked.y[learn], None
+    """Learn every rule from the features of training graphs, adjusted and harmonized."""
+    y, adjustment, beside = asked.y[learn], None, asked.covariates_of(learn)
+    if method.distances and beside:
+        raise InputError("it gives distances, which cannot be adjusted for covariates or sites")
+    harmonizer = asked.harmonizer(features, learn)
+    if harmonizer is not None:
+        features = harmonized(harmonizer, features, beside)
     if asked.covariates:
-        if method.distances:
-            raise InputError("it gives distances, which cannot be adjusted for covariates")
-        adjustment, covariates = CovariateAdjustment(), asked.covariates_of(learn)
-        features = adjustment.fit_transform(features, covariates=covariates)
+        those = {name: beside[name] for name in asked.covariates}
+        adjustment = CovariateAdjustment()
+        features = adjustment.fit_transform(features, covariates=those)
     rules = {
         str(rule): make_rule(rule, method, y.dtype.kind == "f").fit(features, y)
         for rule in asked.rules
     }
-    return Trained(method.name, steps, estimator, adjustment, rules)
+    return Trained(method.name, steps, estimator, adjustment, rules, harmonizer)

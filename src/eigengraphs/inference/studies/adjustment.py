@@ -31,14 +31,14 @@ from eigengraphs.inference.studies.designs import (
     words,
 )
 
-__all__ = ["CovariateAdjustment", "Harmonize"]
+__all__ = ["Coding", "CovariateAdjustment", "Harmonize"]
 
 Unseen: TypeAlias = Literal["error", "estimate"]
 _CHANGE, _ROUNDS = 1e-4, 1000  # as in the published code: where its iteration stops; more is a bug
 _NO_SPREAD = 1e-12  # of the largest value: a smaller spread is rounding
 
 
-class _Coding:
+class Coding:
     """How a covariate becomes columns that average zero over the training rows."""
 
     def __init__(self, variable: Variable, first: int = 0) -> None:
@@ -203,7 +203,7 @@ class CovariateAdjustment(_LoadingsStep):
         if not table:
             raise InputError("there are no covariates to adjust for; give columns or covariates")
         self._remember(X)
-        self._codings = [_Coding(read_variable(*item, len(Y))) for item in table.items()]
+        self._codings = [Coding(read_variable(*item, len(Y))) for item in table.items()]
         self.covariates_ = tuple(table)
         self._mean = Y.mean(axis=0)
         # The shortest solution: columns of all categories of a covariate are dependent.
@@ -304,6 +304,8 @@ class Harmonize(_LoadingsStep):
 
     Attributes
     ----------
+    site_name_ : str
+        Name of the column of sites.
     sites_ : tuple of str
         The s sites that were learned from.
     counts_ : tuple of int
@@ -384,7 +386,7 @@ class Harmonize(_LoadingsStep):
         (2, 3)
         """
         check_choice("unseen", self.unseen, ("error", "estimate"))
-        Y, self._site, values, table, learn = self._parts(X, site, covariates, controls)
+        Y, self.site_name_, values, table, learn = self._parts(X, site, covariates, controls)
         self._remember(X)
         m, columns = len(Y), self.get_feature_names_out().tolist()
         everywhere = self._read_site(values, m)
@@ -419,7 +421,7 @@ class Harmonize(_LoadingsStep):
             still = (np.ptp(T[codes == i], axis=0) <= _NO_SPREAD) & ~self._flat
             if still.any() and n[i] > 1:
                 which = words(np.array(columns)[still].tolist())
-                notes.append(f"{which}: the same for all graphs of {self._site} {name!r}")
+                notes.append(f"{which}: the same for all graphs of {self.site_name_} {name!r}")
         self.notes_ = tuple(notes)
         return self
 
@@ -522,12 +524,12 @@ class Harmonize(_LoadingsStep):
         return Y, name, site, table, learn
 
     def _read_site(self, values: Any, m: int) -> Variable:
-        variable = read_variable(self._site, values, m, "groups")
+        variable = read_variable(self.site_name_, values, m, "groups")
         if not variable.known.all():
             unknown = np.flatnonzero(~variable.known).tolist()
             which = words([counted(i) for i in unknown])
             raise InputError(
-                f"{self._site!r} is unknown for {which}, which therefore cannot be harmonized; "
+                f"{self.site_name_!r} is unknown for {which}, which cannot be harmonized then; "
                 "complete the column, or leave these graphs out"
             )
         return variable
@@ -541,18 +543,18 @@ class Harmonize(_LoadingsStep):
             raise InputError("no graph is among the controls; nothing can be learned")
         if lacking and self.unseen == "error":
             raise InputError(
-                f"{self._site} {words(list(map(repr, lacking)))} has no graph{to_learn} to learn "
-                "from; leave its graphs out, or pass unseen='estimate'"
+                f"{self.site_name_} {words(list(map(repr, lacking)))} has no graph{to_learn} "
+                "to learn from; leave its graphs out, or pass unseen='estimate'"
             )
         if few and not self.mean_only:
             raise InputError(
-                f"{self._site} {words(list(map(repr, few)))} has one graph{to_learn}, from which "
-                "no scale can be learned; leave it out, join it to another site, or pass "
-                "mean_only=True"
+                f"{self.site_name_} {words(list(map(repr, few)))} has one graph{to_learn}, "
+                "from which no scale can be learned; leave it out, join it to another site, or "
+                "pass mean_only=True"
             )
         if self.reference is not None and str(self.reference) not in self.sites_:
             raise InputError(
-                f"the reference {self.reference!r} is none of the sites of {self._site!r}: "
+                f"the reference {self.reference!r} is none of the sites of {self.site_name_!r}: "
                 f"{words(self.sites_, 20)}"
             )
 
@@ -561,16 +563,16 @@ class Harmonize(_LoadingsStep):
         new = [i for i, name in enumerate(sites.levels) if name not in self.sites_]
         if new and self.unseen == "error":
             raise InputError(
-                f"{self._site} {words([repr(sites.levels[i]) for i in new])} was not learned from, "
-                f"only {words(self.sites_, 20)}; learn from some of its graphs, or pass "
+                f"{self.site_name_} {words([repr(sites.levels[i]) for i in new])} was not learned "
+                f"from, only {words(self.sites_, 20)}; learn from some of its graphs, or pass "
                 "unseen='estimate', which estimates it from the graphs to be harmonized, without "
                 "their labels"
             )
         few = [repr(sites.levels[i]) for i in new if (sites.values == i).sum() < 2]
         if few and not self.mean_only:
             raise InputError(
-                f"{self._site} {words(few)} was not learned from and has one graph, from which no "
-                "scale can be estimated; leave it out, or pass mean_only=True"
+                f"{self.site_name_} {words(few)} was not learned from and has one graph, from "
+                "which no scale can be estimated; leave it out, or pass mean_only=True"
             )
 
     def _learn_coding(
@@ -578,12 +580,12 @@ class Harmonize(_LoadingsStep):
     ) -> tuple[list[str], str]:
         """Learn how covariates are coded; return notes, and what is kept in words."""
         notes: list[str] = []
-        self._codings, basis = list[_Coding](), np.zeros((len(codes), 0))
+        self._codings, basis = list[Coding](), np.zeros((len(codes), 0))
         for name, values in table.items():
             variable = read_variable(name, values, m).rows(learn)
             if not variable.known.any():
                 raise InputError(f"{name!r} has no value for any graph to learn from")
-            coding = _Coding(variable, first=1)
+            coding = Coding(variable, first=1)
             self._codings.append(coding)
             Z = coding.code([values[i] for i in np.flatnonzero(learn)], len(codes))
             if not np.ptp(Z, axis=0).any():
@@ -593,7 +595,7 @@ class Harmonize(_LoadingsStep):
             left = left - basis @ (basis.T @ left)
             new = independent_columns(left / np.linalg.norm(Z, axis=0))
             if new.shape[1] < Z.shape[1]:
-                beside = [self._site, *(other.name for other in self._codings[:-1])]
+                beside = [self.site_name_, *(other.name for other in self._codings[:-1])]
                 raise InputError(
                     f"{name!r} is determined by {words(beside)}, so that its effect cannot be "
                     "separated from that of sites and kept; leave it out of the covariates"
@@ -603,12 +605,12 @@ class Harmonize(_LoadingsStep):
                 there = np.unique(variable.values[(codes == i) & variable.known])
                 if len(there) == 1 and self.counts_[i] > 1:
                     notes.append(
-                        f"{self._site} {site!r} has graphs of one {name} alone "
+                        f"{self.site_name_} {site!r} has graphs of one {name} alone "
                         f"({variable.levels[int(there[0])]}): what is of the site there, and what "
                         f"of {name}, is told by the other sites"
                     )
         self.covariates_ = tuple(table)
-        return notes, words([self._site, *table])
+        return notes, words([self.site_name_, *table])
 
     def _coded(self, table: dict[str, Any], m: int) -> Array:
         coded = [coding.code(table[coding.name], m) for coding in self._codings]
