@@ -50,15 +50,16 @@ if TYPE_CHECKING:
     from eigengraphs.inference.prediction.prediction_pipelines import METHODS
     from eigengraphs.inference.shared_structure import Structure, fit_structure, structure
     from eigengraphs.inference.studies.adjustment import CovariateAdjustment, Harmonize
+    from eigengraphs.inference.studies.formulas import Formula
     from eigengraphs.inference.studies.group_differences import Comparison, compare
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
-    "Contest", "CovariateAdjustment", "EdgePrediction", "Evaluation", "Harmonize", "Identification",
-    "LoadingIntervals", "PipelineScore", "Structure", "anomalies", "bootstrap", "change_points",
-    "cluster_graphs", "cluster_vertices", "compare", "contest", "evaluate", "fit_structure",
-    "identify", "loading_intervals", "predict_edges", "read_components", "structure",
-    "trust_components",
+    "Contest", "CovariateAdjustment", "EdgePrediction", "Evaluation", "Formula", "Harmonize",
+    "Identification", "LoadingIntervals", "PipelineScore", "Structure", "anomalies", "bootstrap",
+    "change_points", "cluster_graphs", "cluster_vertices", "compare", "contest", "evaluate",
+    "fit_structure", "identify", "loading_intervals", "predict_edges", "read_components",
+    "structure", "trust_components",
 ]  # fmt: skip
 
 # Loaded when first used: the report needs a part alone. No file has the name of a function.
@@ -67,6 +68,7 @@ _FILES = {
     "clusters": ("Clusters", "cluster_graphs", "cluster_vertices"),
     "component_meaning": ("ComponentReading", "read_components", "trust_components"),
     "studies.adjustment": ("CovariateAdjustment", "Harmonize"),
+    "studies.formulas": ("Formula",),
     "studies.group_differences": ("Comparison", "compare"),
     "prediction.identification": ("Identification", "identify"),
     "intervals_and_bootstrap": (

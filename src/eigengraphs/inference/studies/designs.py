@@ -1,13 +1,15 @@
 """Groups, covariates and participants as a linear model, and which of its rows may change places.
 
 :func:`read_variable` and :func:`read_table` take what users know of their graphs,
-:func:`read_design` makes a linear model of it, and :class:`Permutations` holds the rearrangements
-of its rows that the hypothesis of no effect allows.
+:func:`read_design` makes a linear model of it (of groups, or of a :class:`Question` such as a
+formula), and :class:`Permutations` holds the rearrangements of its rows that the hypothesis of no
+effect allows.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -15,21 +17,24 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
 
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import UNKNOWN, are_codes, without_none
 
 __all__ = [
-    "Design", "Permutations", "Variable", "make_design", "read_design", "read_table",
-    "read_variable",
+    "Design", "Model", "Permutations", "Question", "Variable", "make_design", "read_design",
+    "read_table", "read_variable",
 ]  # fmt: skip
 
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 DesignKind: TypeAlias = Literal["single", "between", "within"]
+EffectName: TypeAlias = Literal["Hedges g", "omega squared", "partial correlation"]
 _SAME = 1e-8  # of the size of a column: less is rounding
 _BLOCK = 4_000_000  # numbers that are held at once by all permutations
 _CONSTANT = 1e-12  # of the largest loading: a smaller spread is none
+_FEW = 4  # columns of a sum that a message names
 
 
 # Values and loadings as users give them
@@ -65,13 +70,6 @@ class Variable:
         present, codes = np.unique(values, return_inverse=True)
         levels = tuple(self.levels[int(level)] for level in present)
         return Variable(self.name, self.kind, codes.astype(np.float64), levels)
-
-    def scaled(self) -> tuple[Variable, float]:
-        """Return it in a unit near its largest value, and that unit; groups stay as they are."""
-        if self.kind == "groups":
-            return self, 1.0
-        unit = unit_of(self.values[self.known])
-        return Variable(self.name, self.kind, self.values / unit), unit
 
     def coded(self, first: int = 1) -> Array:
         """Return columns of numbers, (m, q): a quantity, or groups from the first on as 0 or 1."""
@@ -312,6 +310,103 @@ def _word(value: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class Model:
+    """Columns of a linear model, one row per graph, and which contrasts of them are tested.
+
+    Attributes
+    ----------
+    name
+        Of what is tested.
+    columns : (m, p)
+        With a constant among their sums.
+    names, terms : (p,)
+        Of the columns, and of the term or covariate that each is part of.
+    tested : (p, q)
+        Contrasts: the hypothesis is that ``tested.T`` @ coefficients is zero.
+    contrasts : (q,)
+        Their names.
+    inside : (p,) of bool
+        Columns of the terms that are tested: if they vary within subjects, so does the question.
+    group
+        Rows of one group have one spread; a quantity has no groups.
+    kind
+        What is tested: differences between groups, a slope, or other contrasts.
+    effect_name
+        Measure of the size of the effect.
+    at
+        Columns, (m, p), that the graphs would have if all were in the group of this number; None if
+        groups have no means.
+    formula
+        Its text, if it is from one.
+    """
+
+    name: str
+    columns: Array
+    names: tuple[str, ...]
+    terms: tuple[str, ...]
+    tested: Array
+    contrasts: tuple[str, ...]
+    inside: NDArray[np.bool_]
+    group: Variable
+    kind: Literal["groups", "quantity", "contrast"]
+    effect_name: EffectName
+    at: Callable[[int], Array] | None = None
+    notes: tuple[str, ...] = ()
+    formula: str = ""
+
+
+class Question(ABC):
+    """What is asked of loadings, for :func:`read_design`."""
+
+    @abstractmethod
+    def variables(self, n_graphs: int) -> tuple[Variable, ...]:
+        """Return what must be known of each graph."""
+
+    @abstractmethod
+    def model(self, known: Sequence[Variable]) -> Model:
+        """Return the linear model of graphs of which all of this is known."""
+
+
+@dataclass(frozen=True)
+class _Groups(Question):
+    """Whether groups differ, or a quantity matters, beside covariates."""
+
+    name: str
+    group: Any
+    covariates: Any
+
+    def variables(self, n_graphs: int) -> tuple[Variable, ...]:
+        """Return the group and the covariates."""
+        own = read_variable(self.name, self.group, n_graphs)
+        return own, *read_table(self.covariates, n_graphs)
+
+    def model(self, known: Sequence[Variable]) -> Model:
+        """Return an intercept, the group or quantity, and the covariates."""
+        group, m = known[0], len(known[0].values)
+        coded = [np.ones((m, 1)), *(variable.coded() for variable in known)]
+        names, terms = ["Intercept"], [""]
+        for each in known:
+            own = [f"{each.name}[T.{level}]" for level in each.levels[1:]]
+            names += [each.name] if each.kind == "quantity" else own
+            terms += [each.name] * (len(names) - len(terms))
+        columns, q = np.hstack(coded), coded[1].shape[1]
+        tested = np.eye(len(names))[:, 1 : 1 + q]
+
+        def at(level: int) -> Array:
+            moved = columns.copy()
+            moved[:, 1 : 1 + q] = np.arange(1, q + 1) == level
+            return moved
+
+        measure: EffectName = "Hedges g" if q == 1 else "omega squared"
+        return Model(
+            group.name, columns, tuple(names), tuple(terms), tested, tuple(names[1 : 1 + q]),
+            np.asarray(tested.any(axis=1)), group, group.kind,
+            "partial correlation" if group.kind == "quantity" else measure,
+            at if group.levels else None,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
 class Design:
     """Loadings, what they are compared by, and what is held constant; one row per unit.
 
@@ -321,24 +416,28 @@ class Design:
     Attributes
     ----------
     X : (u, q)
-        Groups or a quantity.
+        Groups, a quantity, or other columns whose coefficients are the tested contrasts.
     Z : (u, r)
         An orthonormal basis of the covariates; none of them is constant.
     Y : (u, d)
         Loadings.
-    raw : (u, q + r')
-        X and covariates before centering: equal rows are interchangeable.
+    raw : (u, p)
+        Columns of the model before centering: equal rows are interchangeable.
     intercepts : (u,)
         Which intercept each row has: all the same one, or one for each subject. Rows change places
         with those that have the same one.
     group
         Of the rows; groups between subjects: of the subjects.
+    model
+        What the user asked.
     means : (d,)
         Mean loadings of all rows.
+    scales : (p,)
+        Units of ``raw``: what the model has is ``raw * scales``.
+    at : (groups, p)
+        Where each group has its adjusted mean, in units of ``raw``.
     unit
-        Of a quantity: effects are per so much of it.
-    covariates
-        Their names.
+        Of the tested contrasts: they are coefficients of X divided by it.
     """
 
     X: Array
@@ -348,11 +447,19 @@ class Design:
     intercepts: Indices
     group: Variable
     kind: DesignKind
+    model: Model
     means: Array
+    scales: Array
+    at: Array
     n_graphs: int
     notes: tuple[str, ...]
     unit: float = 1.0
-    covariates: tuple[str, ...] = ()
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Names of the covariates, or of the other terms of a formula."""
+        tested = {self.model.terms[j] for j in np.flatnonzero(self.model.tested.any(axis=1))}
+        return tuple(name for name in dict.fromkeys(self.model.terms) if name not in {"", *tested})
 
     @property
     def units(self) -> Indices:
@@ -393,11 +500,16 @@ def read_design(
     group, covariates, subjects
         As :func:`~eigengraphs.inference.compare` takes them.
     name
-        Of the group, for messages and notes.
+        Of the group, for messages and notes; a formula has its own.
     """
-    variable, unit = read_variable(name, group, len(Y)).scaled()
-    table = [covariate.scaled()[0] for covariate in read_table(covariates, len(Y))]
-    asked = [variable, *table]
+    if isinstance(group, Question):
+        if covariates is not None:
+            raise InputError("covariates are terms of the formula; write them there")
+        question = group
+    else:
+        question = _Groups(name, group, covariates)
+    variables = question.variables(len(Y))
+    asked = list(variables)
     if subjects is not None:
         asked.append(read_variable("subjects", subjects, len(Y), "groups"))
     rows, left_out = np.all([each.known for each in asked], axis=0), []
@@ -413,90 +525,141 @@ def read_design(
                 f"only {int(rows.sum())} graphs have all values ({why}), too few to compare"
             )
     try:
-        known, *others = (each.rows(rows) for each in asked)
-        design = make_design(Y[rows], known, others[: len(table)], *others[len(table) :])
+        known = [each.rows(rows) for each in asked]
+        model = question.model(known[: len(variables)])
+        design = make_design(Y[rows], model, *known[len(variables) :])
     except InputError as error:
         if rows.all():
             raise
         raise InputError(f"{error} ({left_out[0]})") from None
-    names = tuple(covariate.name for covariate in table)
-    return replace(design, notes=(*left_out, *design.notes), unit=unit, covariates=names)
+    return replace(design, notes=(*left_out, *design.notes))
 
 
-def make_design(
-    Y: Array, group: Variable, covariates: Sequence[Variable] = (), subjects: Variable | None = None
-) -> Design:
-    """Build the model of complete rows.
+def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Design:
+    """Build the design of complete rows.
 
-    Without subjects, or if none has two graphs, every graph is a unit. If the group is the same
-    for all graphs of a subject, the mean of a subject's graphs is a unit. If it differs within
+    Without subjects, or if none has two graphs, every graph is a unit. If what is tested is the
+    same for all graphs of a subject, the mean of a subject's graphs is a unit. If it differs within
     every subject, graphs are compared, and change places, within subjects.
+
+    The columns D are divided into X = D C (C^T C)^-1 and Z = D N, with C the tested contrasts and N
+    a basis of what is orthogonal to them: then D b = X (C^T b) + Z (N^T b).
 
     Raises
     ------
     InputError
-        If the group is constant, varies within some subjects alone, or is determined by the
+        If what is tested is constant, varies within some subjects alone, or is determined by the
         covariates.
     """
-    X, Zs = group.coded(), [variable.coded() for variable in covariates]
-    _check_differs(X, group.name)
-    notes: list[str] = []
-    n_graphs = len(Y)
+    group, name = model.group, model.name
+    tested = np.asarray(model.tested.any(axis=1))
+    scales = units(model.columns)
+    scales[scales == 0] = 1.0
+    D, notes, n_graphs = model.columns / scales, list(model.notes), len(Y)
+    _check_differs(D[:, model.inside], name)
     kind: DesignKind = "single"
     codes = np.arange(len(Y)) if subjects is None else subjects.values.astype(np.intp)
     counts = np.bincount(codes)
     if subjects is not None and (counts > 1).any():
-        kind = _kind(X, codes, group.name, subjects)
+        kind = _kind(D[:, model.inside], codes, name, subjects)
+
+    def of_units(A: Array) -> Array:
+        return _means(A, codes) if kind == "between" else A[keep]
+
+    keep = counts[codes] > 1 if kind == "within" else np.ones(len(Y), dtype=bool)
     if kind == "between":
-        X, Y, *Zs = (_means(each, codes) for each in (X, Y, *Zs))
         group = group.rows(np.unique(codes, return_index=True)[1])
         if len(set(counts.tolist())) > 1:
             notes.append(
                 f"subjects have {counts.min()} to {counts.max()} graphs each; their means are "
                 "treated as equally precise"
             )
-    elif kind == "within":
-        keep = counts[codes] > 1
-        if not keep.all():
-            Y, *Zs = (each[keep] for each in (Y, *Zs))
-            group, codes = group.rows(keep), np.unique(codes[keep], return_inverse=True)[1]
-            X = group.coded()
-            notes.append(
-                f"{int((~keep).sum())} subjects with one graph carry no information on change "
-                "within subjects and are left out"
-            )
-    blocks = codes if kind == "within" else np.zeros(len(Y), dtype=np.intp)
-    _check_differs(X, group.name)
-    names = [variable.name for variable in covariates]
-    Z, kept = np.zeros((len(Y), 0)), [X]
-    for name, each in zip(names, Zs, strict=True):
-        new = independent_columns(_left(each, Z, blocks))
-        if new.shape[1]:
-            Z, kept = np.hstack([Z, new]), [*kept, each]
-        else:
-            notes.append(f"the covariate {name!r} adds nothing beyond subjects and covariates")
-    if np.linalg.matrix_rank(_left(X, Z, blocks), tol=_SAME) < X.shape[1]:
-        by = words(names) or "the subjects"
-        raise InputError(
-            f"{group.name!r} is determined by {by}, so that its effect cannot be separated from "
-            "theirs; leave out a covariate"
+    elif not keep.all():
+        group = group.rows(keep)
+        notes.append(
+            f"{int((~keep).sum())} subjects with one graph carry no information on change "
+            "within subjects and are left out"
         )
+    Y, D = of_units(Y), of_units(D)
+    blocks = np.zeros(len(Y), dtype=np.intp)
+    if kind == "within":
+        blocks = np.unique(codes[keep], return_inverse=True)[1]
+    _check_differs(D[:, model.inside], name)
+    C = model.tested / scales[:, None]
+    unit = unit_of(C)
+    C = C / unit
+    X = D @ C @ np.linalg.inv(C.T @ C)
+    rest = D[:, tested] @ null_space(C[tested].T)
+    Z_columns = np.hstack([D[:, ~tested], rest])
+    Z = independent_columns(_left(Z_columns, np.zeros((len(Y), 0)), blocks))
+    depends = _relations(D, model.names, blocks, scales)
+    if np.linalg.matrix_rank(_left(X, Z, blocks), tol=_SAME) < X.shape[1]:
+        involved = [text for text, about in depends if tested[about].any()]
+        others = dict.fromkeys(
+            model.terms[j] for _, about in depends if tested[about].any() for j in about
+            if model.terms[j] and not tested[j]
+        )  # fmt: skip
+        raise InputError(
+            f"{name!r} is determined by {words(list(others)) or 'the subjects'} "
+            f"({words(involved, 3)}), so that its effect cannot be separated from theirs; leave "
+            "out a covariate"
+        )
+    notes += [f"{text}: it adds nothing to the model" for text, _ in depends]
+    single = [level for i, level in enumerate(group.levels) if (group.values == i).sum() == 1]
+    if single:
+        notes.append(
+            f"only one {'subject' if kind == 'between' else 'graph'} in {group.name} "
+            f"{words(single)}: its spread is taken to be that of the others"
+        )
+    at = np.zeros((0, D.shape[1]))
+    if model.at is not None:
+        levels = range(len(group.levels))
+        at = np.array([of_units(model.at(level) / scales).mean(axis=0) for level in levels])
     design = Design(
-        _centered(X, blocks), Z, _centered(Y, blocks), np.hstack(kept), blocks, group, kind,
-        Y.mean(axis=0), n_graphs, tuple(notes),
+        _centered(X, blocks), Z, _centered(Y, blocks), D, blocks, group, kind, model,
+        Y.mean(axis=0), scales, at, n_graphs, tuple(notes), 1 / unit,
     )  # fmt: skip
     if design.df_error < 1:
-        unit = "subject" if kind == "between" else "graph"
+        one = "subject" if kind == "between" else "graph"
         if len(group.levels) == len(Y):
             raise InputError(
-                f"each of the {len(Y)} groups of {group.name!r} has one {unit}, so that their "
-                f"differences may all be chance; name a column with several {unit}s per group"
+                f"each of the {len(Y)} groups of {name!r} has one {one}, so that their "
+                f"differences may all be chance; name a column with several {one}s per group"
             )
         raise InputError(
-            f"{len(Y)} {unit}s are too few for {design.n_coefficients} coefficients"
-            f"{'; leave out covariates' if names else ''}"
+            f"{len(Y)} {one}s are too few for {design.n_coefficients} coefficients"
+            f"{'; leave out covariates' if design.covariates else ''}"
         )
     return design
+
+
+def _relations(
+    D: Array, names: Sequence[str], blocks: Indices, scales: Array
+) -> list[tuple[str, list[int]]]:
+    """Return which columns are sums of earlier ones, in words, and the places of all in a sum.
+
+    Sums hold up to a constant, if that is a column; with blocks, up to one for each subject.
+    """
+    left, size = D, np.linalg.norm(D, axis=0)
+    if blocks.any() or (np.ptp(D, axis=0) == 0).any():
+        left, size = _centered(D, blocks), np.linalg.norm(D - D.mean(axis=0), axis=0)
+    left = left / np.where(size > 0, size, 1.0)
+    found, free = [], list[int]()
+    for j in np.flatnonzero(size).tolist():
+        weights = np.linalg.lstsq(left[:, free], left[:, j], rcond=None)[0]
+        if np.linalg.norm(left[:, j] - left[:, free] @ weights) > _SAME:
+            free.append(j)
+            continue
+        share = weights * size[j] * scales[j] / (size[free] * scales[free])
+        used = [place for place, weight in enumerate(weights) if abs(weight) > _SAME]
+        total = ["is constant within subjects"] if not used else ["="]
+        for place in used[:_FEW]:
+            factor = "" if abs(abs(share[place]) - 1) < 1e-6 else f"{abs(share[place]):.3g} "
+            sign = "- " if share[place] < 0 else "+ " if place != used[0] else ""
+            total.append(f"{sign}{factor}{names[free[place]]}")
+        total += ["+ ..."] * (len(used) > _FEW)
+        found.append((" ".join([names[j], *total]), [j, *(free[place] for place in used)]))
+    return found
 
 
 def independent_columns(A: Array) -> Array:

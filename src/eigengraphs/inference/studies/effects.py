@@ -1,7 +1,8 @@
 """Effects in a design: tests by permutation, sizes, and intervals around sizes.
 
 :func:`permutation_tests` tells whether there is an effect, by Welch's F of a linear model whose
-rows are rearranged; :func:`effect_sizes` how large it is.
+rows are rearranged; :func:`effect_sizes` how large it is, and :func:`estimates` what means and
+coefficients are.
 """
 
 from __future__ import annotations
@@ -9,26 +10,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import lgamma
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
-from scipy.stats import norm
+from scipy.stats import norm, t
 from sklearn.covariance import ledoit_wolf
 
 from eigengraphs.inference.studies.designs import (
     Array,
     Design,
+    EffectName,
     Indices,
     Permutations,
     independent_columns,
     portions,
 )
 
-__all__ = ["Effects", "Tests", "effect_sizes", "permutation_tests"]
-
-EffectName: TypeAlias = Literal["Hedges g", "omega squared", "partial correlation"]
+__all__ = ["Effects", "Estimates", "Tests", "effect_sizes", "estimates", "permutation_tests"]
 
 _TIES = 1e-9  # statistics that differ by less are equal, whatever the order of sums was
 _TINY = 1e-14  # of all squares: less is rounding, and a perfect fit is as good as another
@@ -205,11 +205,14 @@ class _Welch:
 def _cells(design: Design) -> Array:
     """Return rows that are taken to have one spread, (cells, u), 1 where a row is in a cell.
 
-    Groups; of a quantity, quarters of the rows by their distance from its mean.
+    Groups; of a quantity, quarters of the rows by their distance from its mean (of several columns
+    without groups, by their leverage).
     """
     x = design.group.values
     if not design.group.levels:
-        far = np.abs(design.X[:, 0])
+        several = design.X.shape[1] > 1
+        far = (independent_columns(design.X / np.linalg.norm(design.X, axis=0)) ** 2).sum(axis=1)
+        far = far if several else np.abs(design.X[:, 0])
         x = np.searchsorted(np.quantile(far, [0.25, 0.5, 0.75]), far).astype(np.float64)
     return np.asarray(x == np.unique(x)[:, None], dtype=np.float64)
 
@@ -250,7 +253,7 @@ class Effects:
 
 def effect_sizes(
     design: Design, n_bootstrap: int, confidence: float, rng: np.random.Generator
-) -> tuple[Effects, Array, NDArray[np.bool_]]:
+) -> tuple[Effects, NDArray[np.bool_]]:
     """Return sizes of effects and intervals: BCa, with units drawn within their groups.
 
     Shares of variance, and sizes where a group (or the study) has too few units to draw from, have
@@ -263,8 +266,6 @@ def effect_sizes(
     Returns
     -------
     effects : Effects
-    coefficients : (q, d)
-        Of X, in units of the loadings.
     perfect : (d,)
         Where nothing is left beside the effect: its size has no interval.
     """
@@ -275,7 +276,7 @@ def effect_sizes(
         return model.sizes(counts[:, units])
 
     size = sizes(np.ones((1, n)))[0]
-    b, perfect = model.observed()
+    perfect = model.perfect()
     if name == "Hedges g":
         size = np.where(perfect, np.copysign(np.inf, size), size)
     fewest = _UNITS if strata.any() else _ALL_UNITS
@@ -290,7 +291,7 @@ def effect_sizes(
         without = sizes(1.0 - np.eye(n)) if n <= _MOST_UNITS else np.tile(size, (n, 1))
         ends = bca(size, drawn, without, strata, confidence)
         low, high = (np.where(perfect, np.nan, end) for end in ends)
-    return Effects(name, size, low, high, by), b, perfect
+    return Effects(name, size, low, high, by), perfect
 
 
 def _as_size(design: Design, name: EffectName, length: Array) -> Array:
@@ -312,16 +313,13 @@ class _CountedRows:
         # Centered and scaled: products of these lose no digits.
         D = np.hstack([Z * np.sqrt(len(Z)), ones, X / self._scale])
         self._r = Z.shape[1] + ones.shape[1]
-        self._unit = np.where((unit := np.sqrt((Y**2).mean(axis=0))) > 0, unit, 1.0)
-        V = Y / self._unit
+        V = Y / np.where((unit := np.sqrt((Y**2).mean(axis=0))) > 0, unit, 1.0)
         p, d = self._shape = (D.shape[1], V.shape[1])
         self._DD = (D[:, :, None] * D[:, None, :]).reshape(len(D), p * p)
         self._DY = (D[:, :, None] * V[:, None, :]).reshape(len(D), p * d)
         self._YY = V**2
         self._df, self._q, self._u = design.df_error, X.shape[1], len(Y)
-        self.name: EffectName = "Hedges g" if self._q == 1 else "omega squared"
-        if design.group.kind == "quantity":
-            self.name = "partial correlation"
+        self.name = design.model.effect_name
         self.width = p * p + p * d
 
     def _solve(self, counts: Array) -> tuple[Array, Array, Array]:
@@ -337,15 +335,11 @@ class _CountedRows:
         reduced = YY - (less * R[:, :r]).sum(axis=1)
         return b, np.maximum(full, 1e-14 * YY), np.maximum(reduced, full)
 
-    def observed(self) -> tuple[Array, NDArray[np.bool_]]:
-        """Return coefficients of X in units of the loadings, (q, d), and where the fit is perfect.
-
-        There X leaves no more than rounding of what varies.
-        """
-        (b,), (full,), (reduced,) = self._solve(np.ones((1, self._u)))
+    def perfect(self) -> NDArray[np.bool_]:
+        """Return where X leaves no more than rounding of what varies, (d,)."""
+        _, (full,), (reduced,) = self._solve(np.ones((1, self._u)))
         rounding = 1e-13 * self._YY.sum(axis=0)
-        perfect = (full <= rounding) & (reduced > rounding)
-        return np.asarray(b[self._r :] * self._unit / self._scale[:, None]), np.asarray(perfect)
+        return np.asarray((full <= rounding) & (reduced > rounding))
 
     def sizes(self, counts: Array) -> Array:
         """Return sizes of effects, (B, d); nan where a sample leaves no variance."""
@@ -427,6 +421,84 @@ def _hedges(df: int) -> float:
     if df < 2:
         return 1.0
     return float(np.exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / np.sqrt(df / 2))
+
+
+# Means and coefficients with standard errors
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """Means or coefficients, k of them, with standard errors and intervals.
+
+    Standard errors allow each graph a spread of its own (HC2), so that the error of the mean of a
+    group is that of its own graphs; intervals are by t with the degrees of freedom of Bell and
+    McCaffrey (2002). Within subjects, differences between subjects are not part of the errors.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Groups or coefficients.
+    values, errors, low, high : (k, d)
+        Estimates, standard errors and ends of intervals; nan where the design does not tell them.
+    """
+
+    names: tuple[str, ...]
+    values: Array
+    errors: Array
+    low: Array
+    high: Array
+
+
+def estimates(
+    design: Design, names: tuple[str, ...], rows: Array, unit: Array, confidence: float
+) -> Estimates:
+    """Estimate linear combinations of the coefficients.
+
+    Parameters
+    ----------
+    design
+        Loadings and columns.
+    names : (k,)
+        Of the combinations.
+    rows : (k, p)
+        Weights of the coefficients of ``design.raw``.
+    unit : (d,)
+        Of the loadings.
+    confidence
+        Of the intervals.
+    """
+    D, blocks, u = design.raw, design.intercepts, len(design.Y)
+    members = np.eye(int(blocks.max()) + 1)[blocks]
+    members /= np.sqrt(members.sum(axis=0))
+    left = D - members @ (members.T @ D)
+    size = np.linalg.norm(D - D.mean(axis=0), axis=0)
+    size[size == 0] = 1.0
+    # How much of the intercept is in each combination, and what it is beside that.
+    whole = rows @ np.linalg.lstsq(D, np.ones(u), rcond=None)[0]
+    rows = (rows - whole[:, None] * D.mean(axis=0)) / size
+    inverse = np.linalg.pinv(left / size, rcond=1e-8)
+    on_rows = rows @ inverse  # (k, u)
+    told = np.abs(on_rows @ (left / size) - rows).max(axis=1) <= 1e-6 * np.abs(rows).max(axis=1)
+    if design.kind == "within":  # the intercept is that of the average subject
+        told &= (np.abs(whole) < 1e-8) | (np.abs(whole - 1) < 1e-8)
+    values = np.outer(whole, design.means) + on_rows @ design.Y
+    L = whole[:, None] / u + on_rows
+    Q = independent_columns(design.without_covariates(design.X / np.linalg.norm(design.X, axis=0)))
+    E = design.without_covariates(design.Y)
+    E, basis = E - Q @ (Q.T @ E), np.hstack([Q, design.Z, members])
+    free = 1.0 - (basis**2).sum(axis=1)
+    largest = np.abs(L).max(axis=1, keepdims=True)
+    L /= np.where(largest > 0, largest, 1.0)  # squares neither overflow nor vanish
+    used = np.abs(L) > 1e-8
+    known = told & ~(used & (free < 1e-8)).any(axis=1)  # one graph alone tells no error
+    A = np.where(used, L, 0.0) ** 2 / np.where(free < 1e-8, 1.0, free)
+    errors = np.sqrt(A @ E**2) * largest
+    squares = [a**2 @ (2 * free - 1) + (((basis.T * a) @ basis) ** 2).sum() for a in A]
+    df = (A @ free) ** 2 / np.maximum(squares, _TINY)
+    values, errors = (np.where(which[:, None], each, np.nan) * unit
+                      for which, each in ((told, values), (known, errors)))  # fmt: skip
+    reach = errors * t.ppf((1 + confidence) / 2, np.maximum(df, 1.0))[:, None]
+    return Estimates(names, values, errors, values - reach, values + reach)
 
 
 # Intervals by inversion of bootstrap tests. A share of variance cannot be below zero, and a group

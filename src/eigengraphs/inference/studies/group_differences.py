@@ -18,7 +18,14 @@ from eigengraphs.inference.studies.designs import (
     varying_loadings,
     words,
 )
-from eigengraphs.inference.studies.effects import Effects, Tests, effect_sizes, permutation_tests
+from eigengraphs.inference.studies.effects import (
+    Effects,
+    Estimates,
+    Tests,
+    effect_sizes,
+    estimates,
+    permutation_tests,
+)
 from eigengraphs.system.labels import count_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
@@ -27,7 +34,7 @@ __all__ = ["Comparison", "compare"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Tests, Effects):
-    """Differences of loadings between groups, or slopes along a quantity.
+    """Differences of loadings between groups, slopes along a quantity, or other contrasts.
 
     A graph with a larger loading on a component has more of its pattern h h^T; in undirected
     graphs the sign of h does not matter for that.
@@ -37,20 +44,24 @@ class Comparison(Tests, Effects):
     group : str
         Name of what was compared.
     kind : str
-        "groups", or "quantity" for a slope.
+        "groups", "quantity" for a slope, or "contrast" for what else a formula can test.
     design : str
         "single": independent graphs; "between": means of subjects; "within": graphs within
         subjects.
     components : tuple of str
         Names of the d components that were tested.
     levels : tuple of str
-        Groups; empty for a quantity.
+        Groups; empty for a quantity. Of a formula: the levels of the categorical variables in the
+        tested terms; each group has its own spread in Welch's statistic.
     counts : tuple of int
         Units (graphs, or subjects) in each group.
-    means : (groups, d)
-        Mean loadings of each group at the mean of the covariates.
-    slopes : (d,)
-        Change of loadings for one unit of a quantity; nan for groups.
+    adjusted : Estimates
+        Mean loadings of each group at the mean of the covariates: the mean prediction if all
+        graphs were in the group and all else stayed as it is.
+    coefficients : Estimates
+        Of all columns of the model, by their names.
+    contrasts : Estimates
+        Of what is tested, one or several coefficients or contrasts of them.
     F : (d,)
         Welch's F statistic of each component, in which groups have their own spreads as far as
         these differ by more than chance.
@@ -77,7 +88,9 @@ class Comparison(Tests, Effects):
     confidence : float
         Of the intervals.
     covariates : tuple of str
-        Names of the covariates.
+        Names of the covariates, or of the other terms of a formula.
+    formula : str
+        Text of the formula; empty without one.
     n_graphs : int
         Number of graphs that were used.
     n_units : int
@@ -109,21 +122,34 @@ class Comparison(Tests, Effects):
     """
 
     group: str
-    kind: Literal["groups", "quantity"]
+    kind: Literal["groups", "quantity", "contrast"]
     design: DesignKind
     components: tuple[str, ...]
     levels: tuple[str, ...]
     counts: tuple[int, ...]
-    means: Array
-    slopes: Array
+    adjusted: Estimates
+    coefficients: Estimates
+    contrasts: Estimates
     df: tuple[int, int]
     p_fdr: Array
     confidence: float
     covariates: tuple[str, ...]
+    formula: str
     n_graphs: int
     n_units: int
     n_bootstrap: int
     notes: tuple[str, ...]
+
+    @property
+    def means(self) -> Array:
+        """Mean loadings of each group at the mean of the covariates, (groups, d)."""
+        return self.adjusted.values
+
+    @property
+    def slopes(self) -> Array:
+        """Change of loadings for one unit of a quantity, or a contrast, (d,); nan for groups."""
+        told = self.kind != "groups" and len(self.contrasts.names) == 1
+        return self.contrasts.values[0] if told else np.full(len(self.components), np.nan)
 
     def significant(self, level: float = 0.05) -> tuple[str, ...]:
         """Return the components that differ, at a false discovery rate.
@@ -150,17 +176,36 @@ class Comparison(Tests, Effects):
     @property
     def header(self) -> tuple[str, ...]:
         """Names of the columns of :attr:`rows`."""
-        means = tuple(f"mean {level}" for level in self.levels) or ("slope",)
         effect = (self.effect_name, "low", "high")
-        return ("component", *effect, "F", "p", "p (FDR)", "p (family)", *means)
+        shown = [name for name, _ in self._shown]
+        return ("component", *effect, "F", "p", "p (FDR)", "p (family)", *shown)
+
+    @property
+    def _shown(self) -> list[tuple[str, Array]]:
+        """Means and slopes with standard errors, (d,) each, by the names of their columns."""
+        found: list[tuple[str, Array]] = []
+        single = self.kind == "quantity"
+        if self.kind != "groups":
+            for name, *pair in zip(
+                self.contrasts.names, self.contrasts.values, self.contrasts.errors, strict=True
+            ):
+                ends = ("slope", "slope SE") if single else (name, f"{name} SE")
+                found += zip(ends, pair, strict=True)
+        for what, table in (
+            ("mean {}", self.adjusted.values),
+            ("mean {} SE", self.adjusted.errors),
+        ):
+            if not np.isnan(table).all():
+                found += [(what.format(level), row)
+                          for level, row in zip(self.levels, table, strict=True)]  # fmt: skip
+        return found
 
     @property
     def rows(self) -> tuple[tuple[str | float, ...], ...]:
         """One row for each component, and one for all together."""
-        middle = self.means.T if self.levels else self.slopes[:, None]
         table = np.column_stack([
             self.effect, self.effect_low, self.effect_high, self.F, self.p_values, self.p_fdr,
-            self.p_family, middle,
+            self.p_family, *(column for _, column in self._shown),
         ])  # fmt: skip
         together = np.full(table.shape[1], np.nan)
         together[[3, 4]] = self.joint_F, self.joint_p
@@ -170,7 +215,8 @@ class Comparison(Tests, Effects):
     @property
     def words(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        verdict = "differ between groups of" if self.levels else "change with"
+        verdict = {"groups": "differ between groups of", "quantity": "change with",
+                   "contrast": "depend on"}[self.kind]  # fmt: skip
         if self.joint_p > 0.05:
             verdict = f"are not shown to {verdict}"
         found = self.significant()
@@ -196,15 +242,26 @@ class Comparison(Tests, Effects):
             size += f"{self.confidence:.0%} interval {ends}, "
         size += f"adjusted p {_p(self.p_fdr[k])}"
         name = self.components[k]
-        if not self.levels:
+        if self.kind == "quantity":
             way = "rises" if self.slopes[k] > 0 else "falls"
             return f"The loading on {name} {way} with {self.group} ({size})."
+        if self.kind == "contrast":
+            told = f"{self._told(self.contrasts, 0, k)}; " * (len(self.contrasts.names) == 1)
+            return f"The loading on {name} depends on {self.group} ({told}{size})."
         order = np.argsort(-self.means[:, k])
-        (high, most), *_, (low, least) = ((self.levels[g], self.means[g, k]) for g in order)
+        high, low = order[0], order[-1]
+        adjusted = "adjusted " if self.covariates else ""
         return (
-            f"The loading on {name} is largest in graphs of {high} (mean {most:.3g}) and smallest "
-            f"in those of {low} ({least:.3g}; {size})."
+            f"The loading on {name} is largest in graphs of {self.levels[high]} ({adjusted}mean "
+            f"{self._told(self.adjusted, high, k)}) and smallest in those of {self.levels[low]} "
+            f"({self._told(self.adjusted, low, k)}; {size})."
         )
+
+    def _told(self, of: Estimates, i: int, k: int) -> str:
+        """Return a mean or a contrast with its interval, as text."""
+        low, high = of.low[i, k], of.high[i, k]
+        ends = f", {self.confidence:.0%} interval {low:.3g} to {high:.3g}"
+        return f"{of.values[i, k]:.3g}{ends if np.isfinite([low, high]).all() else ''}"
 
     def interval(self, k: int, form: str = ".3g") -> str:
         """Return the interval around the effect of one component as text; empty without one.
@@ -248,8 +305,11 @@ class Comparison(Tests, Effects):
         """The methods, as a paragraph for a paper."""
         name, d, what = self.group, len(self.components), "Loadings were regressed on"
         means, cells = "", f"quarters of {name} by distance from its mean"
-        if self.levels:
+        if self.kind == "contrast":
+            what = "Loadings were tested for an effect of"
+        elif self.levels:
             what = "Loadings were compared between the groups of"
+        if self.levels:
             means, cells = "Means, not spreads, were tested. ", "groups"
         moved, drawn, within = {
             "single": ("graphs", "graphs", ""),
@@ -267,10 +327,13 @@ class Comparison(Tests, Effects):
         adjusted = ""
         if self.covariates:
             adjusted = f", adjusted for {words(self.covariates, 20)}"
+            adjusted += f" (model: {self.formula})" * bool(self.formula)
             orders += ", permuting residuals of the covariates (Freedman and Lane, 1983)"
         strata = " within groups" if self.levels and self.design != "within" else ""
         size = {
-            "Hedges g": "Hedges' g (the second group minus the first)",
+            "Hedges g": "Hedges' g (the second group minus the first)"
+            if self.kind == "groups"
+            else "Hedges' g (the contrast over the residual standard deviation)",
             "omega squared": "omega squared",
             "partial correlation": "partial correlations",
         }[self.effect_name]
@@ -280,6 +343,8 @@ class Comparison(Tests, Effects):
                 "intervals by inversion of the test, with errors drawn from the residuals ({})",
             "normal": "intervals by inversion of the test, with normal errors ({})",
         }[self.intervals_by].format(f"{self.n_bootstrap:,} samples")  # fmt: skip
+        estimated = " Adjusted means and coefficients" if self.levels else " Slopes"
+        estimated += " have standard errors that allow each graph its own spread (HC2)."
         together = ", and of all together after whitening by their shrunk covariance" * (d > 1)
         return (
             f"{what} {name} ({self._units}{within}){adjusted}. {means}Welch's F statistics of the "
@@ -288,6 +353,7 @@ class Comparison(Tests, Effects):
             "false discovery rate (Benjamini and Hochberg, 1995) and by the most unusual component "
             f"(Westfall and Young, 1993). Effect sizes are {size} with {self.confidence:.0%} "
             f"{intervals}."
+            f"{estimated}"
         )
 
     def __repr__(self) -> str:
@@ -326,9 +392,10 @@ def compare(
     ----------
     loadings : (m, d)
         One row per graph.
-    group : (m,)
+    group : (m,) or Formula
         Groups (texts, or numbers of two values) or a quantity (numbers of more values). Graphs
-        where it is None, nan or "n/a" are left out.
+        where it is None, nan or "n/a" are left out. A :class:`Formula` has terms for covariates and
+        interactions, and says which of them is tested.
     covariates
         Columns to adjust for: a mapping of names to columns of m values, a pandas table, or an
         array (m, q). Texts are categories, such as sites. Graphs without a value are left out.
@@ -340,7 +407,7 @@ def compare(
     leave_out : (d,) of bool, optional
         Components that are not tested: ``embedding.degenerate_``.
     name
-        Name of the group variable, for words and notes.
+        Name of the group variable, for words and notes; a formula has its own.
     n_permutations
         Number of random rearrangements; if there are no more different ones, all are used.
     n_bootstrap, confidence
@@ -371,16 +438,17 @@ def compare(
         components=components, leave_out=leave_out,
     )  # fmt: skip
     design = read_design(Y, group, covariates, subjects, name)
+    model, name = design.model, design.model.name
     notes.extend(design.notes)
     for_permutations, for_bootstrap = seed_sequence(random_state).spawn(2)
     tests = permutation_tests(design, n_permutations, np.random.default_rng(for_permutations))
-    effects, b, perfect = effect_sizes(
+    effects, perfect = effect_sizes(
         design, n_bootstrap, confidence, np.random.default_rng(for_bootstrap)
     )
     levels = design.group.levels
     if perfect.any():
         what = f"perfect fit: loadings do not vary around a line in {name}"
-        if levels:
+        if model.kind == "groups":
             what = "perfect separation: loadings do not vary within groups"
         which = words(np.array(names)[perfect].tolist())
         notes.append(f"{what} ({which}), so that the effect has no interval")
@@ -393,23 +461,30 @@ def compare(
             f"there are only {tests.n_permutations} arrangements, so that no p value can be below "
             f"{1 / tests.n_permutations:.2g}"
         )
-    q = design.X.shape[1]
-    coded = np.vstack([np.zeros(q), np.eye(q)]) if levels else np.zeros((0, q))
-    with np.errstate(over="ignore", under="ignore"):  # infinite beyond what a number can hold
-        slopes = np.full(len(names), np.nan) if levels else b[0] * (unit / design.unit)
+    scaled = np.eye(len(model.names)) / design.scales[:, None]
+    told = [
+        estimates(design, of, rows, unit, confidence)
+        for of, rows in (
+            (levels * (model.at is not None), design.at),
+            (model.names, scaled),
+            (model.contrasts, model.tested.T @ scaled),
+        )
+    ]
     return Comparison(
         group=name,
-        kind=design.group.kind,
+        kind=model.kind,
         design=design.kind,
         components=tuple(names),
         levels=levels,
         counts=tuple(np.bincount(design.group.values.astype(int)).tolist()) if levels else (),
-        means=(design.means + (coded - design.raw[:, :q].mean(axis=0)) @ b) * unit,
-        slopes=slopes,
-        df=(q, design.df_error),
+        adjusted=told[0],
+        coefficients=told[1],
+        contrasts=told[2],
+        df=(design.X.shape[1], design.df_error),
         p_fdr=np.asarray(false_discovery_control(tests.p_values)),
         confidence=confidence,
         covariates=design.covariates,
+        formula=model.formula,
         n_graphs=design.n_graphs,
         n_units=int(design.units.max()) + 1,
         n_bootstrap=n_bootstrap,
