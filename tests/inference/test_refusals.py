@@ -28,7 +28,7 @@ COMPARE = refused(
     ([None] * 12, {}, "no value for any graph"),
     ([None] * 10 + ["a", "b"], {}, "2 graphs have all values"),
     (TWO, {"covariates": {"site": TWO}}, "determined by site"),
-    (TWO, {"covariates": {"id": list("abcdefghijkl")}}, "determined by id"),
+    (TWO, {"covariates": {"id": list("abcdefghijkl")}}, "too few for 13 coefficients .11 of id"),
     (TWO, {"covariates": RNG.normal(size=(12, 10))},
      "too few for 12 coefficients; leave out covariates"),
     (TWO, {"covariates": np.ones((4, 2))}, "array of 12 rows"),

@@ -581,17 +581,24 @@ def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Des
             "within subjects and are left out"
         )
     Y, D = of_units(Y), of_units(D)
-    blocks = np.zeros(len(Y), dtype=np.intp)
+    one, blocks = "subject" if kind == "between" else "graph", np.zeros(len(Y), dtype=np.intp)
     if kind == "within":
         blocks = np.unique(codes[keep], return_inverse=True)[1]
     _check_differs(D[:, model.inside], name)
     C = model.tested / scales[:, None]
-    unit = unit_of(C)
+    unit = 1.0 if model.effect_name == "Hedges g" else unit_of(C)  # g is in units of the contrast
     C = C / unit
     X = D @ C @ np.linalg.inv(C.T @ C)
     rest = D[:, tested] @ null_space(C[tested].T)
     Z_columns = np.hstack([D[:, ~tested], rest])
     Z = independent_columns(_left(Z_columns, np.zeros((len(Y), 0)), blocks))
+    if D.shape[1] > len(Y):
+        sizes = {term: model.terms.count(term) for term in dict.fromkeys(model.terms) if term}
+        most = sorted(sizes, key=lambda term: -sizes[term])
+        raise InputError(
+            f"{len(Y)} {one}s are too few for {D.shape[1]} coefficients "
+            f"({words([f'{sizes[term]} of {term}' for term in most])}); leave out covariates"
+        )
     depends = _relations(D, model.names, blocks, scales)
     if np.linalg.matrix_rank(_left(X, Z, blocks), tol=_SAME) < X.shape[1]:
         involved = [text for text, about in depends if tested[about].any()]
@@ -599,17 +606,19 @@ def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Des
             model.terms[j] for _, about in depends if tested[about].any() for j in about
             if model.terms[j] and not tested[j]
         )  # fmt: skip
+        by = words(list(others)) or "the subjects" * (kind == "within")
+        if not by:
+            raise InputError(f"{name!r} cannot be estimated: {words(involved)}")
         raise InputError(
-            f"{name!r} is determined by {words(list(others)) or 'the subjects'} "
-            f"({words(involved, 3)}), so that its effect cannot be separated from theirs; leave "
-            "out a covariate"
+            f"{name!r} is determined by {by} ({words(involved, 3)}), so that its effect cannot be "
+            "separated from theirs; leave out a covariate"
         )
     notes += [f"{text}: it adds nothing to the model" for text, _ in depends]
     single = [level for i, level in enumerate(group.levels) if (group.values == i).sum() == 1]
     if single:
         notes.append(
-            f"only one {'subject' if kind == 'between' else 'graph'} in {group.name} "
-            f"{words(single)}: its spread is taken to be that of the others"
+            f"only one {one} in {group.name} {words(single)}: its spread is taken to be that of "
+            "the others"
         )
     at = np.zeros((0, D.shape[1]))
     if model.at is not None:
@@ -620,7 +629,6 @@ def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Des
         Y.mean(axis=0), scales, at, n_graphs, tuple(notes), 1 / unit,
     )  # fmt: skip
     if design.df_error < 1:
-        one = "subject" if kind == "between" else "graph"
         if len(group.levels) == len(Y):
             raise InputError(
                 f"each of the {len(Y)} groups of {name!r} has one {one}, so that their "
@@ -641,10 +649,15 @@ def _relations(
     Sums hold up to a constant, if that is a column; with blocks, up to one for each subject.
     """
     left, size = D, np.linalg.norm(D, axis=0)
-    if blocks.any() or (np.ptp(D, axis=0) == 0).any():
+    offsets, constant = np.zeros(D.shape[1]), np.ptp(D, axis=0) == 0
+    if blocks.any() or (constant & (size > 0)).any():
+        offsets = D.mean(axis=0) * scales * (not blocks.any())
         left, size = _centered(D, blocks), np.linalg.norm(D - D.mean(axis=0), axis=0)
     left = left / np.where(size > 0, size, 1.0)
-    found, free = [], list[int]()
+    found = [
+        (f"{names[j]} is 0 in all graphs", [j]) for j in range(len(names)) if not D[:, j].any()
+    ]
+    free = list[int]()
     for j in np.flatnonzero(size).tolist():
         weights = np.linalg.lstsq(left[:, free], left[:, j], rcond=None)[0]
         if np.linalg.norm(left[:, j] - left[:, free] @ weights) > _SAME:
@@ -658,6 +671,8 @@ def _relations(
             sign = "- " if share[place] < 0 else "+ " if place != used[0] else ""
             total.append(f"{sign}{factor}{names[free[place]]}")
         total += ["+ ..."] * (len(used) > _FEW)
+        if abs(more := offsets[j] - share @ offsets[free]) > 1e-6 * abs(offsets[j]) and used:
+            total.append(f"{'-' if more < 0 else '+'} {abs(more):.3g}")
         found.append((" ".join([names[j], *total]), [j, *(free[place] for place in used)]))
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -75,7 +77,7 @@ class Formula(Question):
         table = table_columns(self.data, n_graphs)
         bare = {factor.expr for term in formula for factor in term.factors}
         found = []
-        for name in sorted(formula.required_variables):
+        for name in sorted(_names(formula)):
             if name not in table:
                 near = get_close_matches(name, list(table), 1)
                 raise InputError(
@@ -138,7 +140,7 @@ class Formula(Question):
             )
         group, at = self._groups(asked, spec, frame, known)
         kind: Any = "contrast"
-        factors = {factor for term in asked for factor in _factors(term)}
+        factors = {factor.expr for term in asked for factor in term.factors}
         categorical = {factor for factor in factors if _is_categorical(spec, factor)}
         if len(whole) == 1 and len(asked) == 1 and len(factors) == 1 and not above:
             if categorical and at is not None:
@@ -167,7 +169,7 @@ class Formula(Question):
                 )
             if not isinstance(parsed, formulaic.SimpleFormula):
                 raise InputError(f"the formula {self.text!r} has several parts; write one")
-            variables = parsed.required_variables
+            variables = _names(parsed)
         except (formulaic.errors.FormulaicError, SyntaxError, TypeError, AttributeError) as error:
             raise InputError(
                 f"the formula {self.text!r} cannot be read: {_in_one_line(error)}"
@@ -323,6 +325,20 @@ class Formula(Question):
         ):  # fmt: skip
             if np.linalg.norm(ones - A @ np.linalg.lstsq(A, ones, rcond=None)[0]) > 1e-8:
                 raise InputError(f"the formula {self.text!r} {what}")
+
+
+def _names(formula: Any) -> set[str]:
+    """Return the names in a formula that are not functions it may call."""
+    known = {*need("formulaic.transforms", "study", "a formula").TRANSFORMS, *dir(builtins)}
+    found = set()
+    for factor in {factor for term in formula for factor in term.factors}:
+        if factor.eval_method.value == "lookup":
+            found.add(str(factor.expr))
+        elif factor.eval_method.value == "python":
+            found |= set(re.findall("`([^`]+)`", factor.expr))
+            tree = ast.walk(ast.parse(re.sub("`[^`]+`", "0", factor.expr), mode="eval"))
+            found |= {node.id for node in tree if isinstance(node, ast.Name)} - known
+    return found
 
 
 def _are_numbers(levels: Sequence[str]) -> bool:
