@@ -89,7 +89,7 @@ def test_a_quantity_and_an_order(study, table, done, refused):
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     words = ("fit", "connectomes", "results", "-d", "2", *PEOPLE, "--label", "age", "--order",
              "scan")  # fmt: skip
-    assert "age of held-out graphs, explained variance: joint embedding" in done(*words)
+    assert "age of held-out graphs, R2: joint embedding" in done(*words)
     told = json.loads((study / "results" / "report.json").read_text(encoding="utf-8"))
     assert told["prediction"]["kind"] == "quantity"
     assert len(told["prediction"]["methods"][0]["folds"]) == 5

@@ -126,10 +126,32 @@ def test_groups_are_evaluated_and_reported(scans, done, table):
     found = table(scans / "out" / "evaluate-group.tsv")
     assert list(found["method"].unique()) == ["joint embedding", "PCA", "ASE", "chance"]
     assert (found["low"] <= found["accuracy"]).all()
-    *_, finding = FinishedFit(scans / "out").summary.findings
-    assert finding.title == "Prediction of group"
-    assert "of 12 groups" in " ".join(finding.notes)
+    findings = {one.title: one for one in FinishedFit(scans / "out").summary.findings}
+    assert "of 12 groups" in " ".join(findings["Prediction of group"].notes)
+    assert "Prediction of group: calibration" in findings
     assert "Prediction of group" in (scans / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_one_number_has_one_name_in_terminal_tables_json_and_report(scans, told, table, done):
+    words = ("evaluate", "out", "--target", "group", "--methods", "none", "--by", "ses", "--cv", 99,
+             "--beyond", "age", "--permutations", 3, "--positive", "control")  # fmt: skip
+    found, said = told(*words), done(*words)
+    stem = "evaluate-group-beyond-age"
+    joint = found["pipelines"][1]
+    row = table(scans / "out" / f"{stem}.tsv").iloc[1]
+    numbers = ("accuracy", "balanced_accuracy", "roc_auc", "sensitivity", "brier_score",
+               "p_permutation")  # fmt: skip
+    assert row[[*numbers]].tolist() == pytest.approx([joint[name] for name in numbers], abs=1e-9)
+    parts = table(scans / "out" / f"{stem}.parts.tsv")
+    assert list(parts.columns[:3]) == ["pipeline", "ses", "graphs"]
+    assert [each["graphs"] for each in found["parts"]] == parts["graphs"].tolist() == [12] * 10
+    findings = {one.key: one for one in FinishedFit(scans / "out").summary.findings}
+    assert findings["evaluate group beyond age"].cells[1]["roc_auc"] == joint["roc_auc"]
+    assert findings["parts of evaluate group beyond age"].header[:2] == ("ses", "pipeline")
+    assert f"sensitivity {joint['sensitivity']:.3f}" in said
+    assert "control is positive" in said
+    assert "6 folds instead of 99" in " ".join(found["notes"])
+    assert found["confusion"][0]["predicted control"] == 12
 
 
 def test_participants_are_told_apart_with_folds_by_session(scans, refused, told):
@@ -175,7 +197,7 @@ def test_folds_do_not_tear_participants_apart_unless_asked(scans, refused, told)
     assert told(*words, "ses", "--groups", "none")["groups"] == 24
     assert told(*words, "sub")["groups"] == 12
     titles = [found.title for found in FinishedFit(scans / "out").summary.findings]
-    assert titles[-2:] == ["Prediction of group, folds by ses", "Prediction of group, folds by sub"]
+    assert {"Prediction of group, folds by ses", "Prediction of group, folds by sub"} < {*titles}
     said = refused("contest", "scans", "--participants", "participants.tsv", "--label", "group",
                    "--folds", "ses")  # fmt: skip
     assert "recognizing participants" in said

@@ -62,7 +62,7 @@ def test_what_was_not_used_is_not_cited():
     guess = Prediction("age", (MethodScore("joint embedding", 0.5),), -0.1, "How it was done.",
                        kind="quantity")  # fmt: skip
     text = methods_text(je, 8, prediction=guess)
-    assert "explained variance: joint embedding 50.0%, chance -10.0%" in text
+    assert "R2: joint embedding 50.0%, chance -10.0%" in text
     assert "How it was done." in text
     assert CITATIONS["scikit-learn"] in text
     assert "accuracy" not in text

@@ -341,7 +341,22 @@ class Evaluate(Command):
     folder: Path = _results()
     target: str = _target()
     how: HoldingOut
-    covariates: str = option("Columns to regress out in each fold: age,site.", "")
+    covariates: str = option(
+        "Columns to adjust the features of graphs for, in each fold: age,site.", ""
+    )
+    beyond: str = option(
+        "Does the embedding add to these columns? Predicts from them alone, and with it: age,sex.",
+        "",
+    )
+    by: str | None = option(
+        "Column whose values are measured one by one, such as site; by default the folds."
+    )
+    positive: str | None = option(
+        "Of two classes, the one that sensitivity is about; by default the last by name."
+    )
+    permutations: int = option(
+        "How often labels are permuted and all is learned anew, for a p value.", 0, min=0
+    )
     learn_from_one: bool = option("Learn from one fold, hold out all others.", False)
     methods: str = _methods("all")
     components: Any = _components(None)

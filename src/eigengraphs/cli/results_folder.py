@@ -167,13 +167,15 @@ class FinishedFit:
         """Return a column as numbers or texts, None where unknown."""
         return self.column(name, option).known
 
-    def covariates(self, text: str, beside: str, option: str) -> dict[str, list[Any]]:
-        """Return the columns that ``--covariates`` names; each once, and not that of ``option``."""
+    def covariates(
+        self, text: str, beside: str, option: str, named_by: str = "--covariates"
+    ) -> dict[str, list[Any]]:
+        """Return the columns that ``named_by`` names; each once, and not that of ``option``."""
         names = [name.strip() for name in text.split(",") if name.strip()]
         twice = [name for name in names if name == beside or names.count(name) > 1]
         if twice:
-            raise InputError(f"{twice[0]!r} is named twice, by {option} or --covariates")
-        return {name: self.values(name, "--covariates") for name in names}
+            raise InputError(f"{twice[0]!r} is named twice, by {option} or {named_by}")
+        return {name: self.values(name, named_by) for name in names}
 
     @property
     def participants(self) -> str | None:
@@ -225,6 +227,7 @@ class FinishedFit:
         table: str,
         more: Mapping[str, Mapping[str, Iterable[Any]]] | None = None,
         timeline: TimeLine | None = None,
+        further: Sequence[Finding] = (),
     ) -> list[Path]:
         """Add an analysis to the report, and write its table; an earlier one is replaced.
 
@@ -238,6 +241,8 @@ class FinishedFit:
             Names of further tables, and their columns.
         timeline
             Order of the graphs in time; the report shows it from then on.
+        further
+            Answers for the report alone, after the first.
 
         Returns
         -------
@@ -252,7 +257,7 @@ class FinishedFit:
                     f"{str(self.folder)!r} was replaced by another fit in the meantime; run the "
                     "command again"
                 )
-            findings = {found.key: found for found in summary.findings} | {finding.key: finding}
+            findings = {found.key: found for found in (*summary.findings, finding, *further)}
             for name, columns in (more or {}).items():
                 write_columns(scratch / name, columns)
             write_table(scratch / table, list(finding.header), finding.rows)

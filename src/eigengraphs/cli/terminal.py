@@ -137,6 +137,13 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
+def duration(seconds: float) -> str:
+    """Return a time for people."""
+    if seconds < 100:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
 def described(graphs: GraphStack) -> str:
     """Return how many graphs of which kind there are, and on how many vertices."""
     direction = "directed" if graphs.is_directed else "undirected"
@@ -191,6 +198,22 @@ def silent(*_: object) -> None:
 def counting(listen: Listener, stage: str, what: str) -> Callable[[int, int], None]:
     """Return a callback for a loop: ``what`` 3 of 10."""
     return lambda done, total: listen(stage, f"{what} {done} of {total}", done, total)
+
+
+def forecasting(listen: Listener, stage: str, what: str) -> Callable[[int, int], None]:
+    """Return a callback for a long loop, called first with 0: it says how long the rest takes."""
+    begin = 0.0
+
+    def told(done: int, total: int) -> None:
+        nonlocal begin
+        if done == 0:
+            begin = time.monotonic()
+            return
+        left = (time.monotonic() - begin) / done * (total - done)
+        rest = f", about {duration(left)} left" if done < total else ""
+        listen(stage, f"{what} {done} of {total}{rest}", done, total)
+
+    return told
 
 
 @contextmanager

@@ -188,7 +188,7 @@ class Prediction:
     @property
     def measure(self) -> str:
         """What scores are, in words."""
-        return "accuracy" if self.kind == "classes" else "explained variance"
+        return "accuracy" if self.kind == "classes" else "R2"
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from eigengraphs import inference
 from eigengraphs.cli.command_options import Evaluate
 from eigengraphs.cli.held_out import holding_out
 from eigengraphs.cli.results_folder import FinishedFit, file_name
-from eigengraphs.cli.terminal import Listener, Outcome, Table, sentence, written
+from eigengraphs.cli.terminal import Listener, Outcome, Table, forecasting, sentence, written
 from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.label_prediction import CHANCE
-from eigengraphs.inference.prediction.prediction_pipelines import quiet
+from eigengraphs.inference.prediction.prediction_pipelines import JOINT, quiet
 from eigengraphs.report.records import Finding, Intervals
 
 __all__ = ["evaluate"]
+
+_MOST_ROWS = 40  # of a table on a terminal; the file has all
 
 
 def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
@@ -20,6 +25,8 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
     fit, target = FinishedFit(asked.folder), asked.target
     column = fit.column(target, "--target")
     covariates = fit.covariates(asked.covariates, target, "--target")
+    beyond = fit.covariates(asked.beyond, target, "--target", "--beyond")
+    parts = None if asked.by is None else fit.values(asked.by, "--by")
     whose = fit.participants and fit.values(fit.participants, "--groups")
     how = holding_out(asked.how, asked.methods, column, fit.values, whose, listen)
     settings = quiet(fit.embedding)
@@ -33,19 +40,24 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         )
     listen("predict", f"predicting {target} of held-out graphs")
     found = inference.evaluate(
-        data.graphs, column.known, embedding=settings, covariates=covariates,
-        learn_from="one" if asked.learn_from_one else "others", seed=asked.seed, **how,
+        data.graphs, column.known, embedding=settings, covariates=covariates, beyond=beyond,
+        learn_from="one" if asked.learn_from_one else "others", seed=asked.seed,
+        positive=asked.positive, permutations=asked.permutations,
+        on_permutation=forecasting(listen, "permute", "permutation"), **how,
     )  # fmt: skip
     words = found.words()
-    where = found.header.index(found.measure.replace(" ", "_"))
+    where = found.header.index(found.measure)
     by = ["by", asked.how.folds] if asked.how.folds else []
-    named = ["evaluate", target, *by, *covariates]
+    named = ["evaluate", target, *by, *covariates, *(["beyond", *beyond] if beyond else [])]
     adjusted = f", adjusted for {', '.join(covariates)}" if covariates else ""
+    added = f", beyond {', '.join(beyond)}" if beyond else ""
+    folds = f", folds by {asked.how.folds}" if by else ""
+    title = f"Prediction of {target}{adjusted}{added}{folds}"
     n_units = f" of {found.n_units} groups" if found.n_units < found.n_graphs else ""
     axis = f"{found.measure} (held-out)"
     finding = Finding(
         key=" ".join(named),
-        title=f"Prediction of {target}{adjusted}{f', folds by {asked.how.folds}' if by else ''}",
+        title=title,
         words=words,
         header=found.header,
         rows=found.rows(),
@@ -53,16 +65,33 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         notes=(
             sentence(found.protocol),
             f"{found.n_graphs} graphs{n_units}.",
+            *map(sentence, found.notes),
             *(f"Warning: {text}" for text in found.warnings[:5]),
         ),
     )
-    files = fit.add(finding, file_name(*named))
+    # Each of these is a table of its own, and a part of the report about the joint embedding.
+    part = asked.by or asked.how.folds or "fold"
+    tables: dict[str, tuple[Sequence[Mapping[str, Any]], str]] = {
+        "parts": (found.measures("folds" if parts is None else parts),
+                  f"Measures of held-out graphs by {part}"),
+        "confusion": (found.confusion(), "Held-out graphs by their class and the predicted one"),
+        "calibration": (found.calibration(), "Predicted probabilities and observed shares"),
+    }  # fmt: skip
+    tables = {name: ([{part if key == "part" else key: cell for key, cell in row.items()}
+                      for row in rows], said)
+              for name, (rows, said) in tables.items() if rows}  # fmt: skip
+    stem = file_name(*named).removesuffix(".tsv")
+    more = {f"{stem}.{name}.tsv": {key: [row[key] for row in rows] for key in rows[0]}
+            for name, (rows, _) in tables.items()}  # fmt: skip
+    further = [_finding(f"{name} of {finding.key}", f"{title}: {name}", rows, said)
+               for name, (rows, said) in tables.items()]  # fmt: skip
+    files = fit.add(finding, f"{stem}.tsv", more, further=further)
     facts = {
         "target": target, "kind": found.kind, "measure": found.measure, "graphs": found.n_graphs,
-        "groups": found.n_units,
-        "pipelines": finding.cells,
+        "groups": found.n_units, "positive": found.positive or None,
+        "pipelines": finding.cells, **{name: rows for name, (rows, _) in tables.items()},
         "not_offered": dict(found.not_offered), "protocol": found.protocol,
-        "warnings": found.warnings, "files": files,
+        "notes": found.notes, "warnings": found.warnings, "files": files,
     }  # fmt: skip
     shown = []
     for score in found.scores:
@@ -74,5 +103,35 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         interval = f"{score.low:.3f} to {score.high:.3f}"
         shown.append((score.name, f"{score.score:.3f}", interval, *versus))
     header = ("pipeline", found.measure, "interval", "minus", "difference", "interval", "p (Holm)")
-    protocol = sentence(found.protocol)
-    return Outcome([*words, Table(header, shown), protocol, written(files)], facts, found.warnings)
+    best = max((s for s in found.scores if s.method == JOINT), key=lambda s: s.score).name
+    text: list[str | Table] = [*words, Table(header, shown)]
+    for name in ("parts", "confusion"):
+        rows, said = tables.get(name, ((), ""))
+        mine = [row for row in rows if row["pipeline"] == best]
+        if 0 < len(mine) <= _MOST_ROWS:
+            text += [f"{said}, {best}:", _table(mine)]
+    return Outcome(
+        [*text, sentence(found.protocol), written(files)], facts, (*found.notes, *found.warnings)
+    )
+
+
+def _finding(key: str, title: str, rows: Sequence[Mapping[str, Any]], said: str) -> Finding:
+    """Return rows as a part of the report: those of joint embeddings, named by the second cell."""
+    joint = [[*row.values()] for row in rows if str(row["pipeline"]).startswith(JOINT)]
+    header = [*rows[0]]
+    for row in (header, *joint):
+        row[:2] = row[1::-1]
+    return Finding(key, title, (f"{said}.",), tuple(header), tuple(map(tuple, joint)))
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return rows of one pipeline for a terminal: without columns that say nothing, or always."""
+    keys = [key for key in rows[0] if any(row[key] not in (None, "") for row in rows)]
+    if len({row.get("why_empty") for row in rows}) == 1:
+        keys = [key for key in keys if key != "why_empty"]
+    shown = [[row[key] for key in keys[1:]] for row in rows]
+    return Table(tuple(keys[1:]), [
+        tuple("" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+              for cell in cells)
+        for cells in shown
+    ])  # fmt: skip

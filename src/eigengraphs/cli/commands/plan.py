@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from eigengraphs.cli.command_options import Plan
-from eigengraphs.cli.terminal import Listener, Outcome
+from eigengraphs.cli.terminal import Listener, Outcome, duration
 from eigengraphs.fitting.settings import check_n_components
 from eigengraphs.fitting.solve import kept_in_basis
 from eigengraphs.operators.treated import TreatedGraphs
@@ -86,7 +86,7 @@ def plan(asked: Plan, _: Listener) -> Outcome:
         f"passes: {_range(*map(str, passes))}, of {size_in_words(stack.nbytes)} each "
         f"({total} in all)",
         f"peak memory: about {size_in_words(peak)}",
-        f"time: about {_range(*map(_duration, seconds))} with {count_of(workers, 'worker')} "
+        f"time: about {_range(*map(duration, seconds))} with {count_of(workers, 'worker')} "
         f"({1e3 * read:.0f} ms to read a block, {1e3 * work:.0f} ms to work on it)",
     ]
     # Bytes are of graphs in memory, and the peak is that of this process; a worker has its blocks
@@ -165,9 +165,3 @@ def _resident() -> int:
 
 def _range(low: str, high: str) -> str:
     return low if low == high else f"{low} to {high}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.2g} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeAlias
@@ -14,9 +14,10 @@ from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, StratifiedGrou
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.settings import check_count
 from eigengraphs.inference.studies.designs import Indices, check_choice
+from eigengraphs.inference.studies.designs import words as listed
 from eigengraphs.system.labels import shortened
 
-__all__ = ["Folds", "Split", "make_folds", "numbered", "shown"]
+__all__ = ["Folds", "Split", "make_folds", "numbered", "permuted", "shown"]
 
 Split: TypeAlias = tuple[Indices, Indices]  # graphs to learn from, and held out
 
@@ -29,6 +30,8 @@ class Folds:
     units: Indices  # (m,) graphs of one unit (a person) count together in intervals
     words: str  # how graphs were held out, a clause and further sentences
     apart: bool = False  # whether folds learn from different graphs, and hold out the same
+    names: tuple[str, ...] = ()  # of the splits
+    notes: tuple[str, ...] = ()  # what differs from what was asked, or cannot be learned
 
     @property
     def n_units(self) -> int:
@@ -82,13 +85,20 @@ def make_folds(
     check_choice("learn_from", learn_from, ("others", "one"))
     m, is_quantity = len(y), y.dtype.kind == "f"
     of = np.arange(m) if groups is None else numbered(groups)
-    pairs = set(zip(y.tolist(), of.tolist(), strict=True))
-    # Each class is one group, and each group one class.
-    alone = not is_quantity and len(pairs) == len(np.unique(y)) == len(np.unique(of))
+    alone = _each_class_is_a_group(y, of)
     if folds is None:
         splits, words = _cross_validation(y, np.arange(m) if alone else of, cv, repeats, seed)
+        names = tuple(str(i + 1) for i in range(len(splits)))
     else:
         splits, words = _given_folds(folds, None if alone else groups, learn_from == "one")
+        names = tuple(str(folds[test[0]]) for _, test in splits)
+    notes = []
+    if folds is None and cv != "loo" and len(splits) < int(cv) * repeats:
+        unit = "graphs" if alone or of.max() + 1 == m else "participants"
+        rarest = "" if is_quantity else " of the rarest class"
+        notes.append(
+            f"{len(splits) // repeats} folds instead of {cv}, the number of {unit}{rarest}"
+        )
     if learn_from == "one":
         splits = [(test, train) for train, test in splits]
         words += ", learning from one fold and holding out all others"
@@ -106,7 +116,63 @@ def make_folds(
             if alone
             else ". Graphs of one participant stay together"
         )
-    return Folds(tuple(splits), of, words, apart=learn_from == "one")
+    if not is_quantity:
+        notes += _notes_on_classes(y, splits, names)
+    return Folds(tuple(splits), of, words, learn_from == "one", names, tuple(notes))
+
+
+def permuted(
+    y: NDArray[Any],
+    groups: Sequence[Any] | None,
+    folds: Sequence[Any] | None,
+    rng: np.random.Generator,
+) -> NDArray[Any]:
+    """Return labels in a random order that leaves folds and groups possible, (m,).
+
+    Labels change places within folds that are given. Where groups have one label each, groups
+    exchange them; where labels vary within groups, graphs of a group do; where each class is one
+    group, all graphs do.
+    """
+    m, y = len(y), y.copy()
+    strata = np.zeros(m, dtype=np.intp) if folds is None else numbered(folds)
+    of = np.arange(m) if groups is None else numbered(groups)
+    if _each_class_is_a_group(y, of):
+        of = np.arange(m)
+    first = np.unique(of, return_index=True)[1]  # a graph of each group
+    if (y == y[first][of]).all():
+        order = np.arange(len(first))
+        for stratum in np.unique(strata):
+            inside = np.flatnonzero(strata[first] == stratum)
+            order[inside] = rng.permutation(inside)
+        return np.asarray(y[first][order][of])
+    for stratum, group in sorted(set(zip(strata.tolist(), of.tolist(), strict=True))):
+        inside = np.flatnonzero((strata == stratum) & (of == group))
+        y[inside] = y[rng.permutation(inside)]
+    return y
+
+
+def _each_class_is_a_group(y: NDArray[Any], of: Indices) -> bool:
+    """Whether each class is one group, and each group one class."""
+    pairs = set(zip(y.tolist(), of.tolist(), strict=True))
+    return y.dtype.kind != "f" and len(pairs) == len(np.unique(y)) == len(np.unique(of))
+
+
+def _notes_on_classes(
+    y: NDArray[Any], splits: Sequence[Split], names: Sequence[str]
+) -> Iterator[str]:
+    """Yield which folds hold one class, and which classes are held out as a whole."""
+    one = [name for name, (_, test) in zip(names, splits, strict=True)
+           if len(test) > 1 and len(np.unique(y[test])) == 1]  # fmt: skip
+    if one:
+        yield f"{_folds(one)} one class only, and cannot have all measures"
+    whole = {shown(c) for train, test in splits for c in set(y[test]) - set(y[train])}
+    if whole:
+        which = listed(sorted(whole))
+        yield f"all graphs of {which} are held out together, so that none of them can be right"
+
+
+def _folds(names: Sequence[str]) -> str:
+    return f"fold {names[0]} holds" if len(names) == 1 else f"folds {listed(names)} hold"
 
 
 def _cross_validation(

@@ -13,8 +13,18 @@ from scipy import stats
 
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference.prediction.folds import Folds, make_folds, shown
+from eigengraphs.fitting.settings import check_count
+from eigengraphs.inference.prediction.folds import Folds, make_folds, permuted, shown
+from eigengraphs.inference.prediction.measures import (
+    Measures,
+    calibration,
+    confusion,
+    measure_classes,
+    measure_quantity,
+)
 from eigengraphs.inference.prediction.prediction_pipelines import (
+    ALONE,
+    BESIDE,
     JOINT,
     RULES,
     FoldOutcome,
@@ -57,6 +67,13 @@ _DRAWS = 2000
 _OVERLAP = 2.0
 
 
+# Measures in sentences, by their names in tables
+_IN_WORDS = {
+    "balanced_accuracy": "balanced accuracy", "roc_auc": "ROC AUC", "sensitivity": "sensitivity",
+    "specificity": "specificity", "brier_score": "Brier score", "MAE": "MAE", "RMSE": "RMSE",
+    "r": "r",
+}  # fmt: skip
+
 # What was found
 
 
@@ -71,17 +88,22 @@ class PipelineScore:
     rule : str
         "1-NN", "logistic" or "ridge"; empty for chance.
     score : float
-        Accuracy, or explained variance.
+        Accuracy of classes; R2 of a quantity.
     low : float
         Lower end of its interval.
     high : float
         Upper end of its interval.
     folds : tuple of float
-        Score in each fold.
+        Score in each fold; of a quantity with the spread of all graphs, so that their mean is the
+        score.
     units : tuple of float
         Score of each group of graphs that count together.
-    balanced : float or None
-        Mean over classes of the accuracy within them.
+    measures : mapping of str to float or None
+        All measures, the score among them, over all held-out graphs together: accuracy,
+        balanced_accuracy, roc_auc (of more than two classes: the mean of one against the rest),
+        sensitivity and specificity (of two), brier_score; R2, MAE, RMSE and r of a quantity.
+    why_empty : str
+        Why some of these are None.
     n_parameters : int or None
         Numbers that describe all graphs; None where it is not known.
     seconds : float or None
@@ -93,6 +115,8 @@ class PipelineScore:
         This score minus that one.
     p_holm : float or None
         P value of the difference among all differences of the table (Holm).
+    permuted : tuple of float
+        Scores of the same pipeline with permuted labels, if these were asked for.
 
     Examples
     --------
@@ -115,12 +139,14 @@ class PipelineScore:
     high: float
     folds: tuple[float, ...]
     units: tuple[float, ...] = field(default=(), repr=False)
-    balanced: float | None = None
+    measures: Mapping[str, float | None] = field(default_factory=dict)
+    why_empty: str = ""
     n_parameters: int | None = None
     seconds: float | None = None
     versus: str = ""
     difference: Difference | None = None
     p_holm: float | None = None
+    permuted: tuple[float, ...] = field(default=(), repr=False)
 
     __repr__ = short_repr
 
@@ -128,6 +154,18 @@ class PipelineScore:
     def name(self) -> str:
         """Method and rule."""
         return f"{self.method}, {self.rule}" if self.rule else self.method
+
+    @property
+    def balanced(self) -> float | None:
+        """Balanced accuracy: the mean over classes of the accuracy within them."""
+        return self.measures.get("balanced_accuracy")
+
+    @property
+    def p_permutation(self) -> float | None:
+        """Share of labels, the true ones and permuted ones, with which the score is as high."""
+        if not self.permuted:
+            return None
+        return (1 + sum(x >= self.score for x in self.permuted)) / (1 + len(self.permuted))
 
 
 @dataclass(frozen=True)
@@ -158,6 +196,20 @@ class Evaluation:
         What was said on the way, each once, and how often.
     predictions : mapping of str to tuple of arrays
         By name of the pipeline, for the graphs that each fold held out.
+    probabilities : mapping of str to tuple of arrays
+        The same, one column per class, for pipelines that have them.
+    truth : tuple of arrays
+        Labels of the graphs that each fold held out.
+    fold_names : tuple of str
+        Numbers of the folds, or values of the column that they were made by.
+    beyond : tuple of str
+        Covariates that the joint embedding may add to.
+    positive : str
+        Of two classes, the one whose recall is the sensitivity.
+    notes : tuple of str
+        What differs from what was asked, and what cannot be learned or measured.
+    n_given : int
+        Graphs that were given, with and without a label.
     splits : tuple of pairs of arrays
         Places of the graphs that each fold learned from and held out, among all graphs.
     outcomes : tuple of FoldOutcome
@@ -189,6 +241,13 @@ class Evaluation:
     predictions: Mapping[str, tuple[NDArray[Any], ...]] = field(default_factory=dict, repr=False)
     splits: tuple[tuple[Indices, Indices], ...] = field(default=(), repr=False)
     outcomes: tuple[FoldOutcome, ...] = field(default=(), repr=False)
+    probabilities: Mapping[str, tuple[Array, ...]] = field(default_factory=dict, repr=False)
+    truth: tuple[NDArray[Any], ...] = field(default=(), repr=False)
+    fold_names: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    positive: str = ""
+    notes: tuple[str, ...] = ()
+    n_given: int = 0
 
     __repr__ = short_repr
 
@@ -199,8 +258,8 @@ class Evaluation:
 
     @property
     def measure(self) -> str:
-        """What scores are, in words."""
-        return "accuracy" if self.kind == "classes" else "explained variance"
+        """Which of the measures is the score."""
+        return "accuracy" if self.kind == "classes" else "R2"
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -244,11 +303,15 @@ class Evaluation:
     def header(self) -> tuple[str, ...]:
         """Names of the columns of :meth:`rows`."""
         return (
-            "pipeline", "method", "rule", self.measure.replace(" ", "_"), "low", "high",
-            *(("balanced_accuracy",) if self.kind == "classes" else ()),
+            "pipeline", "method", "rule", self.measure, "low", "high", *self._others,
             "versus", "difference", "difference_low", "difference_high", "p", "p_holm",
-            "parameters", "seconds",
+            "p_permutation", "parameters", "seconds",
         )  # fmt: skip
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        """Names of the measures beside the score."""
+        return tuple(name for name in self.scores[0].measures if name != self.measure)
 
     def rows(self) -> tuple[tuple[Cell, ...], ...]:
         """Return one row per pipeline.
@@ -267,10 +330,119 @@ class Evaluation:
         """
         return tuple(
             (s.name, s.method, s.rule or "none", s.score, s.low, s.high,
-             *((s.balanced,) if self.kind == "classes" else ()), s.versus or "none",
-             *(s.difference or (None,) * 4), s.p_holm, s.n_parameters, s.seconds)
+             *(s.measures[name] for name in self._others), s.versus or "none",
+             *(s.difference or (None,) * 4), s.p_holm, s.p_permutation, s.n_parameters, s.seconds)
             for s in self.scores
         )  # fmt: skip
+
+    def measures(self, by: Any = "folds") -> tuple[dict[str, Cell], ...]:
+        """Return all measures of every pipeline within parts of the held-out graphs.
+
+        Parameters
+        ----------
+        by : "folds" or (m,)
+            The folds, or a value for each graph, such as its site.
+
+        Returns
+        -------
+        tuple of dict
+            One row per pipeline and part. A measure that the graphs of a part cannot have is None,
+            and ``why_empty`` says why.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.inference import evaluate
+        >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+        >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+        >>> y = ["thin"] * 6 + ["thick"] * 6
+        >>> je = eg.JointEmbedding(1, random_state=0)
+        >>> found = evaluate(graphs, y, embedding=je, methods=(), rules="linear", cv=2)
+        >>> row = found.measures(by=["Rome", "Lyon"] * 6)[0]
+        >>> row["part"], row["graphs"], row["roc_auc"]
+        ('Rome', 6, 1.0)
+        """
+        if isinstance(by, str) and by == "folds":
+            names = list(self.fold_names)
+            of = np.repeat(np.arange(len(names)), [len(y) for y in self.truth])
+        else:
+            values = graph_values("by", by, self.n_given)
+            held_out = [values[i] for _, test in self.splits for i in test]
+            names = list(dict.fromkeys(value for value in held_out if value is not None))
+            place = {value: k for k, value in enumerate(names)}
+            of = np.array([place.get(value, -1) for value in held_out])
+        y, found = np.concatenate(self.truth), list[dict[str, Cell]]()
+        for s in self.scores:
+            told, P = self._pooled(s.name)
+            for k, name in enumerate(names):
+                here = of == k
+                beside = None if P is None else P[here]
+                one = self._measured(s.name, y[here], told[here], beside)
+                found.append({"pipeline": s.name, "part": str(name), "graphs": int(here.sum()),
+                              **one.values, "why_empty": one.why_empty})  # fmt: skip
+        return tuple(found)
+
+    def confusion(self) -> tuple[dict[str, Cell], ...]:
+        """Return how often graphs of each class were predicted to be of each; none of a quantity.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.inference import evaluate
+        >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+        >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+        >>> y = ["thin"] * 6 + ["thick"] * 6
+        >>> je = eg.JointEmbedding(1, random_state=0)
+        >>> found = evaluate(graphs, y, embedding=je, methods=(), rules="linear", cv=2)
+        >>> list(found.confusion()[0].values())
+        ['joint embedding, logistic', 'thick', 6, 0]
+        """
+        y = np.concatenate(self.truth)
+        return tuple(
+            {"pipeline": s.name, **row}
+            for s in self.scores if self.classes
+            for row in confusion(y, self._pooled(s.name)[0], self.classes)
+        )  # fmt: skip
+
+    def calibration(self) -> tuple[dict[str, Cell], ...]:
+        """Return predicted probabilities beside observed shares, for pipelines that have them.
+
+        Held-out graphs are put in order of their probability and divided into five groups; the
+        probability is that of the positive one of two classes, or else of the predicted class.
+
+        Examples
+        --------
+        >>> import eigengraphs as eg
+        >>> from eigengraphs.inference import evaluate
+        >>> models = [eg.models.ErdosRenyi(8, p) for p in (0.2, 0.8)]
+        >>> graphs = [graph for model in models for graph in model.sample(6, random_state=0)]
+        >>> y = ["thin"] * 6 + ["thick"] * 6
+        >>> je = eg.JointEmbedding(1, random_state=0)
+        >>> found = evaluate(graphs, y, embedding=je, methods=(), rules="linear", cv=2)
+        >>> [row["observed"] for row in found.calibration()][:5]
+        [0.0, 0.0, 0.5, 1.0, 1.0]
+        """
+        y = np.concatenate(self.truth)
+        return tuple(
+            {"pipeline": name, **row}
+            for name, parts in self.probabilities.items() if name != CHANCE
+            for row in calibration(y, np.concatenate(parts), self.classes, self.positive)
+        )  # fmt: skip
+
+    def _pooled(self, name: str) -> tuple[NDArray[Any], Array | None]:
+        """Return predictions and probabilities of all held-out graphs."""
+        parts = self.probabilities.get(name)
+        told = np.concatenate(self.predictions[name])
+        return told, None if parts is None else np.concatenate(parts)
+
+    def _measured(self, name: str, y: Any, told: Any, P: Array | None) -> Measures:
+        if self.kind == "classes":
+            return measure_classes(y, told, P, self.classes, self.positive)
+        found = measure_quantity(y, told)
+        if name != CHANCE:
+            return found
+        # Means of training graphs are low where held-out values are high.
+        return Measures({**found.values, "r": None}, "no r: chance predicts means")
 
     def words(self) -> tuple[str, ...]:
         """Return what was found, in sentences.
@@ -285,15 +457,26 @@ class Evaluation:
         >>> je = eg.JointEmbedding(1, random_state=0)
         >>> found = evaluate(graphs, y, embedding=je, methods="PCA", rules="1-NN", cv=2)
         >>> len(found.words())
-        2
+        3
         """
         joint = [score for score in self.scores if score.method == JOINT]
         best = max(joint, key=lambda score: score.score)
         said = [
-            f"{best.name[0].upper()}{best.name[1:]}: {self.measure} {best.score:.3f} "
+            f"{sentence_case(best.name)}: {self.measure} {best.score:.3f} "
             f"({100 * self.level:g}% interval {best.low:.3f} to {best.high:.3f}) on held-out "
             f"graphs; chance is {self.score(CHANCE).score:.3f}."
         ]
+        named = [f"{_IN_WORDS[name]} {value:.3f}" for name in self._others
+                 if (value := best.measures[name]) is not None]  # fmt: skip
+        if named:
+            positive = f" ({self.positive} is positive)" if "sensitivity" in self._others else ""
+            said.append(f"{sentence_case(', '.join(named))}{positive}.")
+        if best.p_permutation is not None:
+            said.append(
+                f"With {len(best.permuted)} permutations of the labels, everything learned anew "
+                f"for each: p = {best.p_permutation:.2g}."
+            )
+        said += self._beyond_words()
         others: list[Any] = [s for s in self.scores if s.versus == JOINT and s.p_holm is not None]
         sure = [s for s in others if s.p_holm < 1 - self.level]
         better, worse = (
@@ -313,6 +496,22 @@ class Evaluation:
         said += [f"Not offered: {name}, because {why}." for name, why in self.not_offered.items()]
         return tuple(said)
 
+    def _beyond_words(self) -> list[str]:
+        """Return whether the joint embedding adds to covariates, if this was asked."""
+        both = next((s for s in self.scores if s.method == BESIDE), None)
+        if both is None or both.difference is None or both.p_holm is None:
+            return []
+        alone, (value, low, high, _) = self.score(ALONE), both.difference
+        verdict = "is not shown to add to"
+        if both.p_holm < 1 - self.level:
+            verdict = "adds to" if value > 0 else "takes from"
+        return [
+            f"The joint embedding {verdict} {' and '.join(self.beyond)}: {self.measure} "
+            f"{both.score:.3f} with both, {alone.score:.3f} from covariates alone (difference "
+            f"{value:+.3f}, {100 * self.level:g}% interval {low:+.3f} to {high:+.3f}; p = "
+            f"{both.p_holm:.2g}, Holm)."
+        ]
+
     def __str__(self) -> str:
         width = max(len(score.name) for score in self.scores)
         return "\n".join([
@@ -321,6 +520,11 @@ class Evaluation:
               for s in self.scores),
             *(f"not offered: {name}: {why}" for name, why in self.not_offered.items()),
         ])  # fmt: skip
+
+
+def sentence_case(text: str) -> str:
+    """Return a text with a capital at its beginning, unless that is the symbol r."""
+    return text if text.startswith("r ") else text[:1].upper() + text[1:]
 
 
 def _counted(names: list[str], how: str) -> str:
@@ -347,13 +551,17 @@ def evaluate(
     harmonize: Any = None,
     harmonizer: Harmonize | None = None,
     controls: Any = None,
+    beyond: Mapping[str, Sequence[Any]] | None = None,
     learn_from: str = "others",
+    positive: Any = None,
+    permutations: int = 0,
     level: float = 0.95,
     seed: int = 0,
     n_jobs: int = 1,
     keep: bool = False,
     judge: Callable[[Trained, GraphStack, bool], Any] | None = None,
     on_fold: Callable[[int, int], None] | None = None,
+    on_permutation: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Predict labels of held-out graphs, by joint embedding and the methods it is compared with.
 
@@ -393,9 +601,10 @@ def evaluate(
         The fold of each graph, such as its session, instead of ``cv``. With ``learn_from="one"``,
         graphs where it is None are never learned from.
     covariates
-        Such as age and site, by name, one value per graph: what they explain of the features is
-        learned from the training graphs of each fold, without labels, and regressed out of all
-        graphs. Methods that give distances have no features to adjust, and are not offered then.
+        To adjust features for: such as age and site, by name, one value per graph. What they
+        explain of the features is learned from the training graphs of each fold, without labels,
+        and regressed out of all graphs. Methods that give distances have no features to adjust,
+        and are not offered then.
     harmonize : (m,), optional
         The site of each graph, or a mapping of the name of the column to them: features are
         harmonized over sites (:class:`Harmonize`), as learned from the training graphs of each
@@ -403,12 +612,24 @@ def evaluate(
     harmonizer, controls
         Settings for that, ``Harmonize(unseen="estimate")`` if folds hold out whole sites; and
         whether each graph is among those that it learns from, by default all training graphs.
+    beyond
+        To predict from: does the brain add to age and sex? Two pipelines are added, by the linear
+        rule: these columns alone, and features of the joint embedding beside them; the second is
+        compared with the first. An unknown value counts as the mean of the training graphs.
     learn_from
         "others": hold one fold out. "one": learn from one fold, hold all others out.
+    positive
+        Of two classes, the one whose recall is the sensitivity; by default the last one in
+        alphabetical order.
+    permutations
+        How often labels are permuted, and the joint embedding and its rules learned anew from the
+        beginning, folds included. Each takes as long as the folds of the joint embedding. Labels
+        stay within given folds; groups with one label each exchange labels as a whole, and where
+        labels vary within groups they stay there.
     level
         Confidence of intervals.
     seed
-        Of the folds, and of an embedding without a ``random_state``.
+        Of the folds, of permutations, and of an embedding without a ``random_state``.
     n_jobs
         Number of folds that run at the same time, in processes; results are the same.
     keep
@@ -418,6 +639,8 @@ def evaluate(
         no loops; answers are in ``outcomes``.
     on_fold
         Called after each fold with the number of folds done, and of all.
+    on_permutation
+        Called likewise before the first permutation, with 0, and after each.
 
     Returns
     -------
@@ -435,21 +658,35 @@ def evaluate(
     check_share("level", level)
     check_choice("task", task, ("auto", "classes", "quantity"))
     stack = in_memory(graphs)
-    target, known = _read_target(y, stack.n_graphs, task)
+    n_given = stack.n_graphs
+    target, known = _read_target(y, n_given, task)
 
     def told(name: str, values: Any) -> list[Any]:
-        plain = graph_values(name, values, stack.n_graphs)
+        plain = graph_values(name, values, n_given)
         return [plain[i] for i in known]
 
     people = None
     if groups is not None:  # a graph of an unknown group is a group of its own
         people = [("alone", i) if g is None else g for i, g in enumerate(told("groups", groups))]
-    split = make_folds(
-        target, cv=cv, repeats=repeats, groups=people, learn_from=learn_from, seed=seed,
-        folds=None if folds is None else told("folds", folds),
-    )  # fmt: skip
-    beside = {str(name): told(str(name), values) for name, values in (covariates or {}).items()}
-    sites = _sites(told, harmonize, harmonizer, controls, beside)
+    given = None if folds is None else told("folds", folds)
+
+    def folds_of(y: NDArray[Any]) -> Folds:
+        return make_folds(y, cv=cv, repeats=repeats, groups=people, learn_from=learn_from,
+                          seed=seed, folds=given)  # fmt: skip
+
+    split = folds_of(target)
+    adjusted_for, added_to = (
+        {str(name): told(str(name), values) for name, values in (columns or {}).items()}
+        for columns in (covariates, beyond)
+    )
+    if twice := sorted(set(adjusted_for) & set(added_to)):
+        raise InputError(
+            f"{twice[0]!r} is in covariates, which features are adjusted for, and in beyond, which "
+            "labels are predicted from: leave it out of one of them"
+        )
+    classes = () if target.dtype.kind == "f" else tuple(np.unique(target).tolist())
+    positive = _positive(positive, classes)
+    sites = _sites(told, harmonize, harmonizer, controls, adjusted_for)
     if len(known) < stack.n_graphs:
         stack = stack[known]
     if embedding is None:
@@ -465,7 +702,9 @@ def evaluate(
             lacking = "it takes undirected graphs only, and these are directed"
     refused = {method.name: lacking for method in chosen if lacking and not method.general}
     offered = tuple(method for method in chosen if method.name not in refused)
-    asked = Question(stack, target, settings, offered, wanted, judge, keep, beside, people, sites)
+    asked = Question(
+        stack, target, settings, offered, wanted, judge, keep, adjusted_for, people, sites, added_to
+    )
     asked.check_sites(split.splits)
     outcomes: list[FoldOutcome] = []
     for outcome in run_folds(asked, split.splits, n_jobs):
@@ -474,7 +713,16 @@ def evaluate(
         if on_fold is not None:
             on_fold(len(outcomes), len(split.splits))
     n_components = tuple(outcome.n_components[JOINT] for outcome in outcomes)
-    scoring, scores, predictions = _Scoring(target, split, level, seed), [], {}
+    scoring, scores, predictions, probabilities = _Scoring(target, split, level, seed), [], {}, {}
+
+    def score(of: str, rule: str, method: str, called: str, **known: Any) -> None:
+        by_fold = tuple(outcome.predictions[of][rule] for outcome in outcomes)
+        scores.append(scoring.score(by_fold, method, called, **known))
+        predictions[scores[-1].name] = by_fold
+        likely = [outcome.probabilities[of][rule] for outcome in outcomes]
+        if likely[0] is not None:  # a rule has them in all folds, or in none
+            probabilities[scores[-1].name] = tuple(P for P in likely if P is not None)
+
     for method in offered:
         if method.name in refused:  # some fold could not have it
             continue
@@ -482,17 +730,20 @@ def evaluate(
         d = max(outcome.n_components[method.name] for outcome in outcomes)
         size = method.n_parameters(stack.n_graphs, stack.n_vertices, d) or None
         for rule in wanted:
-            by_fold = tuple(outcome.predictions[method.name][rule] for outcome in outcomes)
             called = rule_name(rule, scoring.is_quantity)
-            score = scoring.score(by_fold, method.name, called, n_parameters=size, seconds=seconds)
-            scores.append(score)
-            predictions[score.name] = by_fold
-    scores.append(scoring.score(scoring.chance(), CHANCE, ""))
+            score(method.name, rule, method.name, called, n_parameters=size, seconds=seconds)
+    for name in (ALONE, BESIDE) if added_to else ():
+        score(JOINT, name, name, rule_name("linear", scoring.is_quantity))
+    predictions[CHANCE] = tuple(scoring.chance())
+    scores.append(scoring.score(predictions[CHANCE], CHANCE, ""))
+    if classes:
+        shares = [(target == name).mean() for name in classes]
+        probabilities[CHANCE] = tuple(np.tile(shares, (len(test), 1)) for _, test in split.splits)
     warned = Counter(text for outcome in outcomes for text in outcome.warned)
-    return Evaluation(
+    found = Evaluation(
         scores=tuple(scoring.compared(scores)),
         kind="quantity" if scoring.is_quantity else "classes",
-        classes=() if scoring.is_quantity else tuple(np.unique(target).tolist()),
+        classes=classes,
         n_graphs=len(known),
         n_units=split.n_units,
         level=level,
@@ -503,7 +754,74 @@ def evaluate(
         predictions=predictions,
         splits=tuple((known[train], known[test]) for train, test in split.splits),
         outcomes=tuple(outcomes),
+        probabilities=probabilities,
+        truth=tuple(target[test] for _, test in split.splits),
+        fold_names=split.names,
+        beyond=tuple(added_to),
+        positive=positive,
+        notes=split.notes,
+        n_given=n_given,
     )
+    null = dict[str, list[float]]()
+    if permutations:
+        check_count("permutations", permutations)
+        rng = np.random.default_rng(seed)
+        plain = replace(asked, methods=offered[:1], judge=None, keep=False, beyond={})
+        null = _null_scores(
+            plain, lambda y: permuted(y, people, given, rng), folds_of, permutations, n_jobs,
+            on_permutation,
+        )  # fmt: skip
+    y = np.concatenate(found.truth)
+    return replace(found, scores=tuple(
+        replace(s, measures=measured.values, why_empty=measured.why_empty,
+                permuted=tuple(null.get(s.name, ())))
+        for s in found.scores
+        for measured in [found._measured(s.name, y, *found._pooled(s.name))]
+    ))  # fmt: skip
+
+
+def _positive(given: Any, classes: Sequence[str]) -> str:
+    """Return which of two classes is positive; nothing where there are not two."""
+    if given is None:
+        return classes[-1] if len(classes) == 2 else ""
+    if len(classes) != 2:
+        raise InputError(
+            f"positive names one of two classes, and y has {len(classes) or 'none: a quantity'}; "
+            "leave it out"
+        )
+    check_choice("positive", str(given), classes)
+    return str(given)
+
+
+def _null_scores(
+    asked: Question,
+    permute: Callable[[NDArray[Any]], NDArray[Any]],
+    folds_of: Callable[[NDArray[Any]], Folds],
+    n: int,
+    n_jobs: int,
+    on_permutation: Callable[[int, int], None] | None,
+) -> dict[str, list[float]]:
+    """Return scores of the joint embedding with permuted labels, by name of the pipeline."""
+    if all((permute(asked.y) == asked.y).all() for _ in range(20)):
+        raise InputError(
+            "labels cannot be permuted: all graphs of a fold, or of a group, have the same value; "
+            "leave permutations out, or choose other folds"
+        )
+    found: dict[str, list[float]] = {}
+    for k in range(n):
+        if k == 0 and on_permutation is not None:
+            on_permutation(0, n)
+        y = permute(asked.y)
+        split = folds_of(y)
+        scoring = _Scoring(y, split, 0.95, 0)
+        outcomes = list(run_folds(replace(asked, y=y), split.splits, n_jobs))
+        for rule in asked.rules:
+            told = np.concatenate([outcome.predictions[JOINT][rule] for outcome in outcomes])
+            name = f"{JOINT}, {rule_name(rule, scoring.is_quantity)}"
+            found.setdefault(name, []).append(float(scoring.right(told).mean()))
+        if on_permutation is not None:
+            on_permutation(k + 1, n)
+    return found
 
 
 def _sites(
@@ -530,16 +848,17 @@ class _Scoring:
     """How predictions of held-out graphs are judged.
 
     Each counts by how right it is: 1 or 0 for a class, 1 - (error / spread)^2 for a quantity, the
-    spread being that of all graphs, as a fold of one person may have none. Scores are means.
+    spread being that of all held-out graphs, as a fold of one person may have none. Scores are
+    means: accuracy, and R2.
     """
 
     def __init__(self, y: NDArray[Any], folds: Folds, level: float, seed: int) -> None:
         self.y, self.folds, self.level, self.seed = y, folds, level, seed
         self.is_quantity = y.dtype.kind == "f"
-        unit = unit_of(y) if self.is_quantity else 1.0  # squares of large numbers might overflow
-        self._spread = float(np.std(y / unit) * unit) if self.is_quantity else 1.0
         self._sizes = [len(test) for _, test in folds.splits]
         self._test = np.concatenate([test for _, test in folds.splits])
+        unit = unit_of(y) if self.is_quantity else 1.0  # squares of large numbers might overflow
+        self._spread = float(np.std(y[self._test] / unit) * unit) if self.is_quantity else 1.0
         self._seen = np.unique(self._test)  # graphs that were held out
 
     def chance(self) -> list[NDArray[Any]]:
@@ -553,22 +872,24 @@ class _Scoring:
         classes, counts = np.unique(self.y, return_counts=True)
         return [np.full(size, classes[int(np.argmax(counts))]) for size in self._sizes]
 
+    def right(self, told: NDArray[Any]) -> Array:
+        """Return how right the predictions of held-out graphs are, one after the other."""
+        if self.is_quantity:
+            return np.asarray(1.0 - ((told - self.y[self._test]) / self._spread) ** 2)
+        return np.asarray(told == self.y[self._test], dtype=np.float64)
+
     def score(
         self, predictions: Sequence[NDArray[Any]], method: str, rule: str, **known: Any
     ) -> PipelineScore:
         """Return the score of a pipeline, or of chance, by its predictions in each fold."""
-        told, y, of = np.concatenate(predictions), self.y[self._seen], self.folds.units[self._seen]
-        if self.is_quantity:
-            right = 1.0 - ((told - self.y[self._test]) / self._spread) ** 2
-        else:
-            right = np.asarray(told == self.y[self._test], dtype=np.float64)
+        y, of = self.y[self._seen], self.folds.units[self._seen]
+        right = self.right(np.concatenate(predictions))
         by_fold = np.bincount(np.repeat(np.arange(len(self._sizes)), self._sizes), right)
         each = np.bincount(self._test, right)[self._seen] / np.bincount(self._test)[self._seen]
         if self.is_quantity:
             ends = explained_interval(y / self._spread, 1.0 - each, of, self.level, self.seed)
         else:
             ends = accuracy_interval(each, of, self.level)
-            known["balanced"] = float(np.mean([each[y == c].mean() for c in np.unique(y)]))
         return PipelineScore(
             method, rule, float(right.mean()), *ends, tuple((by_fold / self._sizes).tolist()),
             tuple((np.bincount(of, each) / np.bincount(of)).tolist()), **known,
@@ -577,9 +898,13 @@ class _Scoring:
     def compared(self, scores: list[PipelineScore]) -> list[PipelineScore]:
         """Compare joint embedding with chance, and all others with it, under the same rule."""
         joint = {s.rule: s for s in scores if s.method == JOINT}
+        alone = next((s for s in scores if s.method == ALONE), None)
         found = list(scores)
         for i, score in enumerate(scores[:-1]):
-            other = scores[-1] if score.method == JOINT else joint[score.rule]
+            other = scores[-1] if score.method in (JOINT, ALONE) else joint.get(score.rule)
+            if score.method == BESIDE:
+                other = alone
+            assert other is not None
             value, by_fold = score.score - other.score, np.subtract(score.folds, other.folds)
             if self.folds.apart:
                 by_unit = np.subtract(score.units, other.units)
@@ -599,7 +924,7 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
     counted = "graphs" if folds.n_units == len(scoring.y) else "groups of graphs"
     measure, interval = "accuracy", "Wilson intervals over"
     if scoring.is_quantity:
-        measure, interval = "explained variance", "bootstrap intervals over"
+        measure, interval = "R2", "bootstrap intervals over"
     differences = "Nadeau and Bengio's corrected t intervals"
     if folds.apart:
         differences = f"t intervals, with the variance between folds and between {counted}"
@@ -615,6 +940,12 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
         adjusted = f" The part of the features explained by {names} was regressed out."
     if asked.sites is not None:
         adjusted = f" {harmonized_words(asked.sites, tuple(asked.covariates))}{adjusted}"
+    if asked.beyond:
+        names = ", ".join(asked.beyond)
+        adjusted += (
+            f" Covariates are {names}, alone and beside the features of the joint embedding, with "
+            "the linear rule."
+        )
     return (
         f"{folds.words}. {rules} on features of graphs, {measure} on held-out graphs. "
         "Embeddings, centering, scaling and rules are learned from the training graphs of each "
@@ -715,7 +1046,7 @@ def explained_interval(
     seed: int = 0,
     overlap: float = _OVERLAP,
 ) -> tuple[float, float]:
-    """Return a bootstrap interval for the explained variance; groups are drawn, not graphs.
+    """Return a bootstrap interval for R2; groups are drawn, not graphs.
 
     It is widened by sqrt(overlap) about the estimate; see :func:`accuracy_interval`.
 

@@ -82,7 +82,7 @@ class Contest:
     rows : tuple of ContestRow
         What each method did, joint embedding first.
     evaluation : Evaluation
-        Accuracies (or explained variances) with intervals and comparisons.
+        Accuracies (or R2) with intervals and comparisons.
     notes : tuple of str
         What the columns of the table mean.
 

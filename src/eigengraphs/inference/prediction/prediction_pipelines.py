@@ -11,8 +11,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any, Literal, Self, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -27,14 +27,22 @@ from eigengraphs import baselines
 from eigengraphs.embedding import JointEmbedding, select_dimension
 from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.folds import Split, make_folds
-from eigengraphs.inference.studies.adjustment import CovariateAdjustment, Harmonize
-from eigengraphs.inference.studies.designs import Array, Indices, check_choice, unit_of, units
+from eigengraphs.inference.studies.adjustment import Coding, CovariateAdjustment, Harmonize
+from eigengraphs.inference.studies.designs import (
+    Array,
+    Indices,
+    check_choice,
+    read_variable,
+    unit_of,
+    units,
+)
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
 
 __all__ = ["JOINT", "METHODS", "RULES", "choose_methods", "run_folds"]
 
 JOINT = "joint embedding"
+ALONE, BESIDE = "covariates alone", "joint embedding and covariates"
 Rule: TypeAlias = Literal["1-NN", "linear"]
 RULES: tuple[Rule, ...] = ("1-NN", "linear")
 MethodsLike: TypeAlias = "str | Sequence[str] | Mapping[str, Any]"
@@ -214,6 +222,10 @@ class Linear(BaseEstimator):
         told = np.asarray(self.model_.predict(X if self._span is None else X @ self._span))
         return told if self._y_unit is None else told * self._y_unit
 
+    def predict_proba(self, X: Array) -> Array:
+        """Return the probabilities of the classes that were learned, (m', c)."""
+        return np.asarray(self.model_.predict_proba(X if self._span is None else X @ self._span))
+
 
 def make_rule(rule: Rule, method: Method, is_quantity: bool) -> Any:
     """Return a pipeline from features of a method to labels.
@@ -246,15 +258,44 @@ class Trained:
     adjustment: CovariateAdjustment | None
     rules: dict[str, Any]
     harmonizer: Harmonize | None = None
+    beyond: list[Coding] = field(default_factory=list)
+    classes: NDArray[Any] | None = None
 
-    def predict(self, graphs: GraphStack, covariates: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    def predict(self, graphs: GraphStack, covariates: Mapping[str, Any]) -> dict[str, Told]:
         """Return the labels of graphs by every rule."""
         features = self.estimator.transform(self.steps.apply(graphs))
         if self.harmonizer is not None:
             features = harmonized(self.harmonizer, features, covariates)
         if self.adjustment is not None:
             features = self.adjustment.transform(features, covariates)
-        return {rule: model.predict(features) for rule, model in self.rules.items()}
+        seen_by = self.seen_by_rules(features, covariates)
+        return {rule: _told(model, X, self.classes) for rule, (model, X) in seen_by.items()}
+
+    def seen_by_rules(
+        self, features: Array, covariates: Mapping[str, Any]
+    ) -> dict[str, tuple[Any, Array]]:
+        """Return each rule, and what it sees: features, covariates to go beyond, or both."""
+        seen = {}
+        if self.beyond:
+            Z = np.hstack([coding.code(covariates[coding.name], len(features))
+                           for coding in self.beyond])  # fmt: skip
+            seen = {ALONE: Z, BESIDE: np.hstack([features, Z])}
+        return {rule: (model, seen.get(rule, features)) for rule, model in self.rules.items()}
+
+
+class Told(NamedTuple):
+    """What a rule told of graphs: labels, and probabilities of classes where it has them."""
+
+    labels: NDArray[Any]
+    probabilities: Array | None
+
+
+def _told(model: Any, X: Array, classes: NDArray[Any] | None) -> Told:
+    P = None
+    if classes is not None and isinstance(model[-1], Linear):
+        P = np.zeros((len(X), len(classes)))  # zero for classes that were not learned
+        P[:, np.searchsorted(classes, model[-1].model_.classes_)] = model.predict_proba(X)
+    return Told(model.predict(X), P)
 
 
 @dataclass(frozen=True)
@@ -317,6 +358,8 @@ class Question:
         Whether trained pipelines are kept.
     covariates
         Of every graph: what they explain of features is learned in each fold, and regressed out.
+    beyond
+        Covariates from which labels are predicted alone, and beside the joint embedding.
     groups
         Graphs of one group are never on both sides of inner folds.
     sites
@@ -333,6 +376,7 @@ class Question:
     covariates: Mapping[str, Sequence[Any]]
     groups: Sequence[Any] | None = None
     sites: Sites | None = None
+    beyond: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     @property
     def chooses(self) -> bool:
@@ -340,8 +384,8 @@ class Question:
         return isinstance(self.embedding.n_components, str) and self.embedding.n_components == "cv"
 
     def covariates_of(self, which: Indices) -> dict[str, list[Any]]:
-        """Return the covariates of some graphs, and their sites."""
-        columns = dict(self.covariates)
+        """Return the covariates of some graphs, of both kinds, and their sites."""
+        columns = {**self.covariates, **self.beyond}
         if self.sites is not None:
             columns[self.sites.name] = self.sites.values
         return {name: [values[i] for i in which] for name, values in columns.items()}
@@ -372,6 +416,7 @@ class FoldOutcome:
     """Results of one fold, by the name of the method."""
 
     predictions: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
+    probabilities: dict[str, dict[str, Array | None]] = field(default_factory=dict)
     judged: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, tuple[float, float]] = field(default_factory=dict)  # learning, new graphs
     n_components: dict[str, int] = field(default_factory=dict)
@@ -413,7 +458,9 @@ def _run_fold(asked: Question, learn: Indices, held_out: Indices) -> FoldOutcome
                 outcome.refused[name] = str(error)
                 continue
             middle = time.perf_counter()
-            outcome.predictions[name] = trained.predict(test, asked.covariates_of(held_out))
+            told = trained.predict(test, asked.covariates_of(held_out))
+            outcome.predictions[name] = {rule: one.labels for rule, one in told.items()}
+            outcome.probabilities[name] = {rule: one.probabilities for rule, one in told.items()}
             outcome.seconds[name] = (middle - begin, time.perf_counter() - middle)
             if asked.judge is not None:
                 outcome.judged[name] = asked.judge(trained, test, hollow)
@@ -433,7 +480,7 @@ def _best_number(asked: Question, method: Method, d: int, learn: Indices) -> int
     graph of each class, it is the number that predicts hidden pairs of the training graphs best
     about their mean, for all methods; ``d`` is that of the joint embedding.
     """
-    graphs = asked.graphs[learn]
+    graphs, asked = asked.graphs[learn], replace(asked, beyond={})
     groups = None if asked.groups is None else [asked.groups[i] for i in learn]
     inner: Sequence[Split] = ()
     with suppress(InputError):
@@ -456,7 +503,7 @@ def _best_number(asked: Question, method: Method, d: int, learn: Indices) -> int
             y, covariates = asked.y[learn[test]], asked.covariates_of(learn[test])
             for k, trained in enumerate(_nested(asked, method, numbers, learn[train])):
                 for told in trained.predict(asked.graphs[learn[test]], covariates).values():
-                    wrong = ((told - y) / unit) ** 2 if is_quantity else told != y
+                    wrong = ((told.labels - y) / unit) ** 2 if is_quantity else told.labels != y
                     lost[k] += wrong.sum()
     return numbers[int(np.argmin(lost))]
 
@@ -495,7 +542,7 @@ def _with_rules(
 ) -> Trained:  # fmt: skip
     """Learn every rule from the features of training graphs, adjusted and harmonized."""
     y, adjustment, beside = asked.y[learn], None, asked.covariates_of(learn)
-    if method.distances and beside:
+    if method.distances and (asked.covariates or asked.sites):
         raise InputError("it gives distances, which cannot be adjusted for covariates or sites")
     harmonizer = asked.harmonizer(features, learn)
     if harmonizer is not None:
@@ -504,8 +551,13 @@ def _with_rules(
         those = {name: beside[name] for name in asked.covariates}
         adjustment = CovariateAdjustment()
         features = adjustment.fit_transform(features, covariates=those)
-    rules = {
-        str(rule): make_rule(rule, method, y.dtype.kind == "f").fit(features, y)
-        for rule in asked.rules
-    }
-    return Trained(method.name, steps, estimator, adjustment, rules, harmonizer)
+    is_quantity, beyond = y.dtype.kind == "f", list[Coding]()
+    rules = {str(rule): make_rule(rule, method, is_quantity) for rule in asked.rules}
+    if asked.beyond and method.name == JOINT:
+        beyond = [Coding(read_variable(name, beside[name], len(learn))) for name in asked.beyond]
+        rules |= {name: make_rule("linear", method, is_quantity) for name in (ALONE, BESIDE)}
+    classes = None if is_quantity else np.unique(asked.y)
+    trained = Trained(method.name, steps, estimator, adjustment, rules, harmonizer, beyond, classes)
+    for model, seen in trained.seen_by_rules(features, beside).values():
+        model.fit(seen, y)
+    return trained
