@@ -22,12 +22,12 @@ from scipy import sparse
 from eigengraphs.operators.protocol import Array, Columns
 from eigengraphs.operators.vectors import (
     add_product,
+    add_six,
     empty_lines,
     in_lines,
     line_at,
     number_at,
     put,
-    put_sum,
     zero_line,
 )
 from eigengraphs.system.parallel import announce_compiling, on_blocks, spans
@@ -174,7 +174,8 @@ class SparseGraphs:
             scratch = lines.scratch()
             for i, j, s0, s1 in _tiles(lo, hi, n, lines.tile):
                 P = rows.multiply(i * n + s0, lines, scratch[: (j - i) * (s1 - s0)])
-                _column_dots(P.reshape(j - i, s1 - s0, -1), H[s0:s1], forms[i:j])
+                P = P.reshape(j - i, s1 - s0, -1)[:, :, : H.shape[1]]
+                forms[i:j] += np.einsum("isk,sk->ik", P, H[s0:s1], dtype=np.float64)
 
         on_blocks(work, self._tasks, threads=self._threads)
         return 2 * forms if half else forms
@@ -202,16 +203,16 @@ class SparseGraphs:
                 P, scratch = empty_lines(n, 1, dtype), empty_lines(_TILE, 1, dtype)
                 again = one.of(P.reshape(1, n, w))
                 for i in (lo + np.flatnonzero(weights[lo:hi])).tolist():
-                    w_i = dtype.type(weights[i])
                     rows.multiply(i * n, one, P)
+                    P *= dtype.type(weights[i])
                     if scales is not None:
                         P[:, 0] *= scales[columns.left][i][:, None].astype(dtype)
                     for s0, s1 in spans(n, _TILE):
                         Q = back.multiply(i * n + s0, again, scratch[: s1 - s0])
                         if scales is not None:
                             Q[:, 0] *= scales[not columns.left][i, s0:s1, None].astype(dtype)
-                        _add_weighted(Q[:, 0], w_i, parts[0, s0:s1])
-                    _add_weighted(P[:, 0], w_i, parts[1])
+                        parts[0, s0:s1] += Q[:, 0]
+                    parts[1] += P[:, 0]
                 return parts
 
             on_blocks(work, tasks, totals[:, :, j].__iadd__, threads=self._threads)
@@ -220,13 +221,8 @@ class SparseGraphs:
 
     def scaled_squares(self, X: Array, Z: Array) -> Array:
         """Return sum_st X_is A_ist^2 Z_it, (m,)."""
-        found, rows = np.zeros(len(X)), self._right
-
-        def work(lo: int, hi: int) -> None:
-            _scaled_squares(*rows.arrays, lo * rows.n_vertices, X[lo:hi], Z[lo:hi], found[lo:hi])
-
-        on_blocks(work, self._tasks, threads=self._threads)
-        return found
+        # Each factor beside one of the weights: squares may overflow.
+        return np.asarray(np.einsum("is,is->i", X, self._right.sums(False, Z)))
 
     def line_sums(self, absolute: bool = False) -> tuple[Array, Array]:
         """Return the sums of rows, and of columns, (m, n); of undirected graphs one array twice."""
@@ -297,22 +293,32 @@ class _Rows:
         return out
 
     def _on_graphs(self, work: Any) -> None:
-        on_blocks(
-            work,
-            spans(self.n_graphs, 1 + 4 * _TASK_ENTRIES * self.n_graphs // (1 + self.n_entries)),
-        )
+        """Run work(first, last) on the rows of some graphs at a time."""
+        n, several = self.n_vertices, 1 + _TASK_ENTRIES * self.n_graphs // (1 + self.n_entries)
+        on_blocks(lambda lo, hi: work(lo * n, hi * n), spans(self.n_graphs, several))
 
     def transposed(self) -> _Rows:
         """Return the rows of the transposes, graph after graph."""
         n, base = self.n_vertices, self.lows[0] if len(self.lows) else 0
         data = np.empty(self.n_entries if self.data.size else 0, self.data.dtype)
         indices = np.empty(self.n_entries, self.indices.dtype)
-        indptr = np.empty(len(self.lows) + 1, self.lows.dtype)
-        indptr[-1] = self.n_entries
+        indptr = np.zeros(len(self.lows) + 1, self.lows.dtype)
 
-        def work(lo: int, hi: int) -> None:
-            for i in range(lo, hi):
-                _transpose(*self.arrays, n, i * n, base, data, indices, indptr)
+        def work(first: int, last: int) -> None:
+            # As one matrix with a graph in each block on its diagonal.
+            begin, end = self.lows[first], self.highs[last - 1]
+            values, there = self.data[begin:end], slice(begin - base, end - base)
+            if not self.data.size:
+                values = np.empty(end - begin, np.int8)
+            starts = np.append(self.lows[first:last], end) - begin
+            shifts = np.repeat(np.arange(0, last - first, n), np.diff(starts[::n]))
+            at = (values, self.indices[begin:end] + shifts, starts)
+            turned = sparse.csr_array(at, shape=(last - first, last - first)).tocsc()
+            indices[there], indptr[first + 1 : last + 1] = (
+                turned.indices % n, turned.indptr[1:] + (begin - base),
+            )  # fmt: skip
+            if self.data.size:
+                data[there] = turned.data
 
         self._on_graphs(work)
         for part in (data, indices, indptr):
@@ -323,8 +329,7 @@ class _Rows:
         """Return what is above the diagonals, and these."""
         lows, diagonals = np.empty_like(self.lows), np.empty(len(self.lows))
 
-        def work(lo: int, hi: int) -> None:
-            first, last = lo * self.n_vertices, hi * self.n_vertices
+        def work(first: int, last: int) -> None:
             _upper(*self.arrays, self.n_vertices, first, lows[first:last], diagonals[first:last])
 
         self._on_graphs(work)
@@ -332,16 +337,26 @@ class _Rows:
         on = diagonals.reshape(-1, self.n_vertices)
         return _Rows(self.data, self.indices, lows, self.highs, self.n_vertices, self.dtype, on)
 
-    def sums(self, absolute: bool) -> Array:
-        """Return sums of rows, (m, n)."""
-        found = np.empty(len(self.lows))
+    def sums(self, absolute: bool, factors: Array | None = None) -> Array:
+        """Return sums of rows, (m, n), or of their squares times ``factors`` (m, n) of columns."""
+        found, n = np.zeros(len(self.lows)), self.n_vertices
 
-        def work(lo: int, hi: int) -> None:
-            first, last = lo * self.n_vertices, hi * self.n_vertices
-            _row_sums(self.data, self.lows, self.highs, first, absolute, found[first:last])
+        def work(first: int, last: int) -> None:
+            lows, highs = self.lows[first:last], self.highs[first:last]
+            begin, on = lows[0], highs > lows
+            mine = slice(begin, highs[-1])
+            values: Any = self.data[mine] if self.data.size else np.ones(highs[-1] - begin)
+            if absolute:
+                values = np.abs(values)
+            if factors is not None:
+                graph = np.repeat(np.arange(0, last - first, n), np.diff([*lows[::n], highs[-1]]))
+                values = values * factors.ravel()[first + graph + self.indices[mine]] * values
+            if on.any():
+                places = lows[on] - begin
+                found[first:last][on] = np.add.reduceat(values, places, dtype=np.float64)
 
         self._on_graphs(work)
-        return found.reshape(-1, self.n_vertices)
+        return found.reshape(-1, n)
 
 
 class _Lines:
@@ -457,34 +472,10 @@ def _cross(
             for j in range(q):
                 for z in range(0, width, 6):
                     place = ((g * width + z) * q + j) * w
-                    _add_six(
-                        flat_Z, s * width + z, width, flat_P, j * w, q * w, count, total, place
-                    )
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def _add_six(
-    Z: NDArray[Any], z: int, width: int, P: NDArray[Any], p: int, step: int, count: int, out: Array,
-    o: int,
-) -> None:  # fmt: skip
-    """Add sum_r Z[z + r width + k] P[p + r step :] to out[o + k step :], for k < 6."""
-    s0 = s1 = s2 = s3 = s4 = s5 = zero_line(P)
-    for _ in range(count):
-        line = line_at(P, p)
-        s0 = add_product(s0, line, number_at(Z, z))
-        s1 = add_product(s1, line, number_at(Z, z + 1))
-        s2 = add_product(s2, line, number_at(Z, z + 2))
-        s3 = add_product(s3, line, number_at(Z, z + 3))
-        s4 = add_product(s4, line, number_at(Z, z + 4))
-        s5 = add_product(s5, line, number_at(Z, z + 5))
-        z += width
-        p += step
-    put_sum(out, o, s0)
-    put_sum(out, o + step, s1)
-    put_sum(out, o + 2 * step, s2)
-    put_sum(out, o + 3 * step, s3)
-    put_sum(out, o + 4 * step, s4)
-    put_sum(out, o + 5 * step, s5)
+                    add_six(
+                        flat_P, j * w, q * w, count, 0, flat_Z, s * width + z, width, 1, total,
+                        place, q * w, 6,
+                    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
@@ -501,32 +492,6 @@ def _combine(
         for s in range(rows):
             for k in range(d):
                 out[s, k] += W[i, k] * P[s, k]
-
-
-@njit(cache=True, nogil=True)
-def _column_dots(P: NDArray[Any], H: NDArray[Any], out: Array) -> None:
-    """Add sum_s P[i, s, k] H[s, k] to ``out[i, k]``; ``P`` may be wider."""
-    m, n, _ = P.shape
-    for i in range(m):
-        for s in range(0, n - 3, 4):  # four rows for one trip of the sum to memory
-            for k in range(out.shape[1]):
-                first = np.float64(P[i, s, k]) * H[s, k] + np.float64(P[i, s + 1, k]) * H[s + 1, k]
-                last = (
-                    np.float64(P[i, s + 2, k]) * H[s + 2, k]
-                    + np.float64(P[i, s + 3, k]) * H[s + 3, k]
-                )
-                out[i, k] += first + last
-        for s in range(n - n % 4, n):
-            for k in range(out.shape[1]):
-                out[i, k] += np.float64(P[i, s, k]) * H[s, k]
-
-
-@njit(cache=True, nogil=True)
-def _add_weighted(P: NDArray[Any], weight: Any, out: NDArray[Any]) -> None:
-    """Add ``weight`` times ``P`` (r, w) to ``out`` (r, w)."""
-    for s in range(out.shape[0]):
-        for k in range(out.shape[1]):
-            out[s, k] += weight * P[s, k]
 
 
 @njit(cache=True, nogil=True)
@@ -548,59 +513,3 @@ def _upper(
         out[r] = lo
         on = lo > begin and indices[lo - 1] == s
         diagonals[r] = (data[lo - 1] if data.size > 0 else 1.0) if on else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _row_sums(
-    data: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any], first: int,
-    absolute: bool, out: Array,
-) -> None:  # fmt: skip
-    """Fill ``out`` (r,) with the sums of rows from ``first`` on."""
-    for r in range(out.shape[0]):
-        lo, hi = lows[first + r], highs[first + r]
-        total = 0.0
-        if data.size > 0:
-            for e in range(lo, hi):
-                total += abs(data[e]) if absolute else data[e]
-        else:
-            total += hi - lo
-        out[r] = total
-
-
-@njit(cache=True, nogil=True)
-def _scaled_squares(
-    data: NDArray[Any], indices: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any], first: int,
-    X: Array, Z: Array, out: Array,
-) -> None:  # fmt: skip
-    """Fill ``out`` (m,) with sum_st X_is A_ist^2 Z_it, of graphs whose rows begin at ``first``."""
-    n = X.shape[1]
-    for i in range(len(out)):
-        total = 0.0
-        for s in range(n):
-            for e in range(lows[first + i * n + s], highs[first + i * n + s]):
-                value = np.float64(data[e]) if data.size > 0 else 1.0
-                total += (X[i, s] * value) * (value * Z[i, indices[e]])
-        out[i] = total
-
-
-@njit(cache=True, nogil=True)
-def _transpose(
-    data: NDArray[Any], indices: NDArray[Any], lows: NDArray[Any], highs: NDArray[Any], n: int,
-    first: int, base: int, out: NDArray[Any], columns: NDArray[Any], indptr: NDArray[Any],
-) -> None:  # fmt: skip
-    """Fill in the transpose of the graph whose rows begin at ``first``; places less ``base``."""
-    begin, end = lows[first], highs[first + n - 1]
-    count = np.zeros(n + 1, np.int64)
-    for e in range(begin, end):
-        count[indices[e] + 1] += 1
-    count[0] = begin - base
-    for t in range(n):
-        indptr[first + t] = count[t]
-        count[t + 1] += count[t]
-    for s in range(n):
-        for e in range(lows[first + s], highs[first + s]):
-            place = count[indices[e]]
-            count[indices[e]] += 1
-            columns[place] = s
-            if data.size > 0:
-                out[place] = data[e]

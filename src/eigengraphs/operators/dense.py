@@ -8,6 +8,7 @@ Beyond some twenty columns BLAS is as fast, and graphs on few vertices are one t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from eigengraphs.operators.protocol import Array, Columns
 from eigengraphs.operators.vectors import (
     LINE_BYTES,
     add_product,
+    add_six,
     fetch,
     in_lines,
     line_at,
@@ -27,7 +29,7 @@ from eigengraphs.operators.vectors import (
 )
 from eigengraphs.system.parallel import announce_compiling, on_blocks, spans
 
-__all__ = ["DenseGraphs", "add_group_rows"]
+__all__ = ["DenseGraphs"]
 
 announce_compiling()
 
@@ -43,7 +45,7 @@ class DenseGraphs:
     """Products of ``A`` (m, n, n), C-contiguous; see :class:`~.protocol.Raw`."""
 
     def __init__(self, A: NDArray[Any], *, directed: bool) -> None:
-        self._A, self._directed = A, directed
+        self._A, self._directed, self._ready = A, directed, partial(_Ready, directed=directed)
         m, n, _ = A.shape
         a_graph = n * n * A.itemsize
         threads_pay = A.size >= 2**21  # else they take longer to begin
@@ -86,7 +88,7 @@ class DenseGraphs:
 
     def products(self, columns: Sequence[Columns], out: Sequence[NDArray[Any]]) -> None:
         """Fill ``out`` (m, b, n) with the products of each."""
-        ready = [_Ready(one, self._directed) for one in columns]
+        ready = list(map(self._ready, columns))
         step = self._again if len(columns) > 1 else self._once
 
         def work(lo: int, hi: int) -> None:
@@ -102,7 +104,7 @@ class DenseGraphs:
     ) -> tuple[Array, ...]:
         """Return Z^T P_i^T, (m, z, b), for the products P_i of each and the others Z."""
         m, n, _ = self._A.shape
-        ready = [_Ready(one, self._directed) for one in columns]
+        ready = list(map(self._ready, columns))
         Zs = [np.column_stack(parts).astype(self._A.dtype) for parts in others]
         found = tuple(
             np.zeros((m, one.B.shape[1], Z.shape[1])) for one, Z in zip(columns, Zs, strict=True)
@@ -128,7 +130,7 @@ class DenseGraphs:
         """Return sum_i W_ik P_ik, (n, d), of each, without treatment."""
         dtype, n = self._A.dtype, self._A.shape[1]
         W_typed = W.astype(dtype)
-        ready = [_Ready(Columns(one.left, one.B), self._directed) for one in columns]
+        ready = [self._ready(Columns(one.left, one.B)) for one in columns]
         totals = np.zeros((len(ready), *ready[0].BT.shape))
 
         def few(lo: int, hi: int) -> Array:
@@ -160,7 +162,7 @@ class DenseGraphs:
         """Return h_k^T A_i g_k, (m, d), without treatment."""
         (m, n, _), dtype = self._A.shape, self._A.dtype
         HT, GT = (np.ascontiguousarray(X.T, dtype) for X in (H, G))
-        left = _Ready(Columns(True, HT.T), self._directed)
+        left = self._ready(Columns(True, HT.T))
         forms = np.zeros((m, len(HT)))
         tiny = n * self._A.itemsize < LINE_BYTES  # rows too short for the kernel
         if tiny:
@@ -184,7 +186,7 @@ class DenseGraphs:
         self, columns: Sequence[Columns], weights: Array, scales: tuple[Array, Array] | None = None
     ) -> tuple[tuple[Array, Array], ...]:
         """Return sum_i w_i X_i P_i^T and sum_i w_i P_i^T, (n, b), of each; weight 0 is not read."""
-        ready = [_Ready(one, self._directed) for one in columns]
+        ready = list(map(self._ready, columns))
         totals = np.zeros((len(ready), 2, *ready[0].BT.shape))
         lefts = [not one.left for one in columns]
 
@@ -200,7 +202,7 @@ class DenseGraphs:
                     if scales is not None:
                         P *= scales[not back][first:last, None].astype(P.dtype)
                     if last - first == 1:
-                        Q = self._times(_Ready(Columns(back, P[0].T), self._directed), first, last)
+                        Q = self._times(self._ready(Columns(back, P[0].T)), first, last)
                     else:
                         A = self._A[first:last]
                         Q = np.matmul(P, A if back else A.transpose(0, 2, 1))
@@ -305,40 +307,12 @@ def _strip(
     k = 0
     while k < c:
         if c - k == 6 or c - k >= 10:
-            _six(F, a, n, count, ahead, B, y + k, c, 1, out, o + k * width, width, b - k)
+            add_six(F, a, n, count, ahead, B, y + k, c, 1, out, o + k * width, width, b - k)
             k += 6
         else:
             _four(F, a, n, count, ahead, B, y + k, c, 1, out, o + k * width, width, b - k)
             k += 4
         ahead = 0
-
-
-@njit(cache=True, nogil=True, forceinline=True)
-def _six(
-    F: NDArray[Any], a: int, n: int, count: int, ahead: int, B: NDArray[Any], y: int, c: int,
-    d: int, out: NDArray[Any], o: int, width: int, rows: int,
-) -> None:  # fmt: skip
-    """Add sum_t B[y + t c + k d] F[a + t n :] to out[o + k width :], for k < 6 and k < rows."""
-    s0 = s1 = s2 = s3 = s4 = s5 = zero_line(F)
-    for _ in range(count):
-        fetch(F, a + ahead)
-        line = line_at(F, a)
-        s0 = add_product(s0, line, number_at(B, y))
-        s1 = add_product(s1, line, number_at(B, y + d))
-        s2 = add_product(s2, line, number_at(B, y + 2 * d))
-        s3 = add_product(s3, line, number_at(B, y + 3 * d))
-        s4 = add_product(s4, line, number_at(B, y + 4 * d))
-        s5 = add_product(s5, line, number_at(B, y + 5 * d))
-        a += n
-        y += c
-    # Sums of chunks, and their sum: fewer roundings pile up than along all of the rows.
-    put_sum(out, o, s0)
-    put_sum(out, o + width, s1)
-    put_sum(out, o + 2 * width, s2)
-    put_sum(out, o + 3 * width, s3)
-    put_sum(out, o + 4 * width, s4)
-    if rows > 5:
-        put_sum(out, o + 5 * width, s5)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -379,25 +353,8 @@ def multiply_transposes(A: NDArray[Any], B: NDArray[Any], out: NDArray[Any]) -> 
             for j in range(q):
                 found[:] = 0
                 for t in range(0, n, _SUM):
-                    count, at = min(_SUM, n - t), (i * n + s) * n + t
-                    _six(
-                        lines, (j * n + t) * w, w, count, 0, F, at, 1, n, found.reshape(-1), 0, w, 6
-                    )
+                    count, at, place = min(_SUM, n - t), (i * n + s) * n + t, (j * n + t) * w
+                    add_six(lines, place, w, count, 0, F, at, 1, n, found.reshape(-1), 0, w, 6)
                 for k in range(min(w, b - j * w)):
                     for r in range(6):
                         out[i, j * w + k, s + r] = found[r, k]
-
-
-@njit(cache=True, nogil=True)
-def add_group_rows(
-    A: NDArray[Any], weights: Array, groups: NDArray[np.intp], lo: int, hi: int, out: Array
-) -> None:
-    """Add rows lo to hi of w_i A_i to those of ``out[groups[i]]``, for ``A`` (m, n, n)."""
-    for i in range(A.shape[0]):
-        w, total = weights[i], out[groups[i]]
-        if w == 0.0:
-            continue
-        for s in range(lo, hi):
-            row, place = A[i, s], total[s]
-            for t in range(row.shape[0]):
-                place[t] += w * row[t]

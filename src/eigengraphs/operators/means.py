@@ -10,7 +10,6 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.operators.dense import add_group_rows
 from eigengraphs.operators.protocol import Array
 from eigengraphs.stack.blocked import Block, BlockedStack
 from eigengraphs.stack.flat_matrix import row_numbers
@@ -176,16 +175,17 @@ def _sums(stack: GraphStack, groups: NDArray[np.intp], weights: Array, n_groups:
         total = sparse.csr_array(combine.T @ stack.flat)
         total.sum_duplicates()
         return total
-    A = stack.dense
-    sums = np.zeros((n_groups, n, n))
+    sums = np.zeros((n_groups, n * n))
+    combine = sparse.csr_array((weights, groups, np.arange(m + 1)), shape=(m, n_groups)).T.tocsr()
+    entries = stack.dense.reshape(m, n * n)
 
     def work(lo: int, hi: int) -> None:
-        add_group_rows(A, weights, groups, lo, hi, sums)
+        sums[:, lo:hi] = combine @ entries[:, lo:hi]
 
-    # Few enough rows of sums that they stay in cache while all graphs are added to them.
-    threads = None if A.size >= 2**21 else 1
-    on_blocks(work, spans(n, 2**15 // (n * n_groups)), threads=threads)
-    return sums
+    # Few enough entries of all graphs that they stay in cache.
+    threads = None if entries.size >= 2**21 else 1
+    on_blocks(work, spans(n * n, max(64, 2**17 // m)), threads=threads)
+    return sums.reshape(n_groups, n, n)
 
 
 # ---------------------------------------------------------------- distances from the mean
@@ -195,66 +195,37 @@ def off_diagonal_squares(stack: GraphStack, mean: Any, scale: float) -> Array:
     """Return ||scale (A_i - M)||^2 over the observed entries off the diagonal, (m,)."""
     m, n, _ = stack.shape
     squares, mask = np.empty(m), stack.mask
+    if not stack.is_sparse:
+        M = mean if isinstance(mean, np.ndarray) else mean.toarray()
+
+        def work(lo: int, hi: int) -> None:
+            X = (stack.dense[lo:hi] - M).reshape(hi - lo, -1)
+            X *= scale
+            X[:, :: n + 1] = 0.0
+            if mask is not None:
+                X *= mask.part(lo, hi).toarray().reshape(X.shape)
+            squares[lo:hi] = np.einsum("ie,ie->i", X, X)
+
+        on_blocks(work, spans(m, 1 + 2**16 // n**2))
+        return squares
     present = np.zeros((m, 0), np.bool_) if mask is None else mask.present
     gone, indptr = np.zeros(0, np.int32), np.zeros(m * n + 1, np.int32)
     if mask is not None:
         gone, indptr = mask.hidden.indices, mask.hidden.indptr
-    M: Any = mean
-    if stack.is_sparse:
-        M = sparse.csr_array(M)
-        M.sort_indices()
-    elif not isinstance(M, np.ndarray):
-        M = M.toarray()
+    M = sparse.csr_array(mean)
+    M.sort_indices()
+    flat = stack.flat
 
-    def work(lo: int, hi: int) -> None:
+    def work_flat(lo: int, hi: int) -> None:
         hidden = (present[lo:hi], gone, indptr[lo * n : hi * n + 1])
-        if not stack.is_sparse:
-            _dense_squares(stack.dense[lo:hi], *hidden, M, scale, squares[lo:hi])
-            return
-        flat = stack.flat
         rows = flat.indptr[lo * n : hi * n + 1]
         _flat_squares(
             flat.data, flat.indices, rows, *hidden, M.data, M.indices, M.indptr, scale,
             squares[lo:hi],
         )  # fmt: skip
 
-    on_blocks(work, spans(m, 1 + 2**20 // n**2))
+    on_blocks(work_flat, spans(m, 1 + 2**20 // n**2))
     return squares
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _row_squares(x: NDArray[Any], y: Array, scale: float) -> float:
-    """Return ||scale (x - y)||^2; a loop of its own, see :mod:`dense`."""
-    total = 0.0
-    for t in range(x.shape[0]):
-        d = scale * (np.float64(x[t]) - y[t])
-        total += d * d
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _dense_squares(
-    A: NDArray[Any], present: NDArray[np.bool_], gone: NDArray[Any], indptr: NDArray[Any], M: Array,
-    scale: float, out: Array,
-) -> None:  # fmt: skip
-    """Fill ``out`` (m,); ``present`` (m, 0) says that nothing is hidden."""
-    m, n, _ = A.shape
-    for i in range(m):
-        total = 0.0
-        for s in range(n):
-            if present.shape[1] == 0:
-                total += _row_squares(A[i, s, :s], M[s, :s], scale)
-                total += _row_squares(A[i, s, s + 1 :], M[s, s + 1 :], scale)
-                continue
-            if not present[i, s]:
-                continue
-            e, last = indptr[i * n + s], indptr[i * n + s + 1]
-            for t in range(n):
-                if e < last and gone[e] == t:
-                    e += 1
-                elif present[i, t] and t != s:
-                    total += (scale * (np.float64(A[i, s, t]) - M[s, t])) ** 2
-        out[i] = total
 
 
 @njit(cache=True, nogil=True)
@@ -263,7 +234,10 @@ def _flat_squares(
     gone: NDArray[Any], indptr: NDArray[Any], M_data: Array, M_columns: NDArray[Any],
     M_rows: NDArray[Any], scale: float, out: Array,
 ) -> None:  # fmt: skip
-    """Do the same for sparse graphs, rows ``rows`` of ``data`` and ``columns``."""
+    """Fill ``out`` (b,) for graphs that are rows ``rows`` of ``data`` and ``columns``.
+
+    ``present`` (b, 0) says that nothing is hidden.
+    """
     n = M_rows.shape[0] - 1
     for i in range(out.shape[0]):
         total = 0.0

@@ -247,9 +247,7 @@ class _MaskGraphs:
 
     def part(self, lo: int, hi: int) -> _MaskGraphs:
         """Return the same for graphs lo to hi."""
-        n = self.mask.n_vertices
-        mask = Mask(self.mask.present[lo:hi], self.mask.hidden[lo * n : hi * n])
-        return _MaskGraphs(mask)
+        return _MaskGraphs(self.mask.part(lo, hi))
 
     def products(self, left: bool, B: Array, E: Array | None) -> Array:
         """Return B^T (M_i + Diag(E_i)), or with M_i^T, (m, b, n)."""

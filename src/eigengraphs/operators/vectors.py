@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import config, njit, types
 from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
 __all__ = [
-    "LINE_BYTES", "add_product", "empty_lines", "fetch", "in_lines", "line_at", "number_at", "put",
-    "put_sum", "zero_line",
+    "LINE_BYTES", "add_product", "add_six", "empty_lines", "fetch", "in_lines", "line_at",
+    "number_at", "put", "put_sum", "zero_line",
 ]  # fmt: skip
 
 LINE_BYTES = 64
@@ -191,3 +191,31 @@ add_product = _function("add_product", _add_product)
 put, put_sum = _function("put", _put), _function("put_sum", _put_sum)
 # fetch(array, place): ask for the line of the cache with an element, or with what lies behind.
 fetch = _function("fetch", _fetch)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def add_six(
+    F: NDArray[Any], a: int, n: int, count: int, ahead: int, B: NDArray[Any], y: int, c: int,
+    d: int, out: NDArray[Any], o: int, width: int, rows: int,
+) -> None:  # fmt: skip
+    """Add sum_t B[y + t c + k d] F[a + t n :] to out[o + k width :], for k < 6 and k < rows."""
+    s0 = s1 = s2 = s3 = s4 = s5 = zero_line(F)
+    for _ in range(count):
+        fetch(F, a + ahead)
+        line = line_at(F, a)
+        s0 = add_product(s0, line, number_at(B, y))
+        s1 = add_product(s1, line, number_at(B, y + d))
+        s2 = add_product(s2, line, number_at(B, y + 2 * d))
+        s3 = add_product(s3, line, number_at(B, y + 3 * d))
+        s4 = add_product(s4, line, number_at(B, y + 4 * d))
+        s5 = add_product(s5, line, number_at(B, y + 5 * d))
+        a += n
+        y += c
+    # Sums of chunks, and their sum: fewer roundings pile up than along all of the rows.
+    put_sum(out, o, s0)
+    put_sum(out, o + width, s1)
+    put_sum(out, o + 2 * width, s2)
+    put_sum(out, o + 3 * width, s3)
+    put_sum(out, o + 4 * width, s4)
+    if rows > 5:
+        put_sum(out, o + 5 * width, s5)

@@ -216,7 +216,7 @@ def _scan_dense(
         if 2 * off_squares < squares:  # a large diagonal takes the digits of the rest along
             off_squares = 0.0
             for s in range(n):
-                off_squares += _squares(A[i, s, :s]) + _squares(A[i, s, s + 1 :])
+                off_squares += _count(A[i, s, :s])[0] + _count(A[i, s, s + 1 :])[0]
         out[i]["norm"], out[i]["off_norm"] = np.sqrt(off_squares + on_squares), np.sqrt(off_squares)
         out[i]["n_nonzero"], out[i]["is_binary"] = n_nonzero, n_other == 0
         out[i]["is_symmetric"] = is_symmetric
@@ -282,15 +282,6 @@ def _count(values: NDArray[Any]) -> tuple[float, int, int]:
         n_nonzero += x != 0
         n_other += x * x != x
     return squares, n_nonzero, n_other
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _squares(values: NDArray[Any]) -> float:
-    """Return the sum of squares."""
-    total = 0.0
-    for j in range(values.shape[0]):
-        total += np.float64(values[j]) * np.float64(values[j])
-    return total
 
 
 @njit(cache=True, nogil=True)

@@ -144,6 +144,11 @@ class Mask:
 
     # ------------------------------------------------------------------ other masks
 
+    def part(self, lo: int, hi: int) -> Mask:
+        """Return the mask of graphs lo to hi, which may hide nothing."""
+        n = self.n_vertices
+        return Mask(self.present[lo:hi], self.hidden[lo * n : hi * n])
+
     def take(self, which: NDArray[np.intp]) -> Mask | None:
         """Return the mask of some of the graphs."""
         n = self.n_vertices
