@@ -20,11 +20,11 @@ from eigengraphs.fitting.projection import (
 )
 from eigengraphs.fitting.settings import given_start, tolerance
 from eigengraphs.operators.degrees import DegreeGraphs
-from eigengraphs.operators.means import group_means
+from eigengraphs.operators.means import GroupGraphs, group_means
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import basis_width, whole_pays
 from eigengraphs.solvers.core import Members
-from eigengraphs.solvers.full_space import MeanGraphs, full_space, refine_observed
+from eigengraphs.solvers.full_space import full_space, refine_observed
 from eigengraphs.solvers.metric import AllEntries, ByDegrees, Metric, OffDiagonal
 from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
@@ -167,7 +167,7 @@ def find_components(
         if resume is not None:
             common["resume"] = _in_search(search, resume)
     elif groups is not None and missing:
-        search = MeanGraphs(search, groups.mixing(plan.weights))
+        search = GroupGraphs(search, groups.mixing(plan.weights))
     common["weights"] = weights
     linear = plan.rule.linear and metric.degrees is None
     keep, wide = kept_in_basis(searched, plan.directed, linear=linear)

@@ -18,8 +18,16 @@ from eigengraphs.stack.stack import GraphStack
 from eigengraphs.system.parallel import announce_compiling, on_blocks, spans
 
 __all__ = [
-    "MeanGraph", "entries_at", "group_means", "hidden_sum", "mask_sum", "mean_graph",
-    "observed_weights", "off_diagonal_squares", "weighted_sum",
+    "GroupGraphs",
+    "MeanGraph",
+    "entries_at",
+    "group_means",
+    "hidden_sum",
+    "mask_sum",
+    "mean_graph",
+    "observed_weights",
+    "off_diagonal_squares",
+    "weighted_sum",
 ]  # fmt: skip
 
 announce_compiling()
@@ -186,6 +194,49 @@ def _sums(stack: GraphStack, groups: NDArray[np.intp], weights: Array, n_groups:
     threads = None if entries.size >= 2**21 else 1
     on_blocks(work, spans(n * n, max(64, 2**17 // m)), threads=threads)
     return sums.reshape(n_groups, n, n)
+
+
+class GroupGraphs:
+    """Means over groups of graphs that share their loadings, in place of the graphs.
+
+    All products that a solver asks for are linear in (A_i, M_i), so that groups are graphs with
+    fractional masks.
+
+    Parameters
+    ----------
+    graphs
+        The graphs as an operator.
+    mixing : (c, m)
+        Weight of each graph in the mean of each group; rows sum to 1.
+    """
+
+    _linear = frozenset({
+        "products", "mask_products", "forms", "mask_forms", "grams", "observed", "squared_norms",
+        "rounding",
+    })  # fmt: skip
+
+    def __init__(self, graphs: Any, mixing: Array) -> None:
+        self._graphs, self._mixing = graphs, mixing
+        self.n_graphs, self.n_vertices = len(mixing), int(graphs.n_vertices)
+        self.dtype, self.directed = graphs.dtype, bool(graphs.directed)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a product of the graphs that gives means, (c, ...) in place of (m, ...)."""
+        if name not in self._linear:
+            raise AttributeError(f"means of graphs have no {name!r}")
+
+        def means(*columns: Array) -> Any:
+            found = getattr(self._graphs, name)(*columns)
+            if isinstance(found, np.ndarray):
+                return np.tensordot(self._mixing, found, axes=1)
+            return tuple(np.tensordot(self._mixing, P, axes=1) for P in found)
+
+        return means
+
+    def mean_residual(self, weights: Array, sides: tuple[Array, ...], Lam: Array) -> Any:
+        """Return the mean of what components leave, over the graphs that observe an entry."""
+        each = Lam[self._mixing.argmax(axis=0)]
+        return self._graphs.mean_residual(weights @ self._mixing, sides, each)
 
 
 # ---------------------------------------------------------------- distances from the mean

@@ -30,7 +30,7 @@ from eigengraphs.system.parallel import announce_compiling
 
 __all__ = [
     "CONCENTRATED", "Climb", "Core", "Entries", "State", "alone", "bend", "climb", "curvature",
-    "maximize", "outer", "pack", "pull", "squared_norm", "turn", "unit", "unpack", "weigh",
+    "maximize", "outer", "pack", "pull", "squared_norm", "turn", "unit", "unpack",
 ]  # fmt: skip
 
 announce_compiling()
@@ -413,7 +413,7 @@ def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> N
 
 
 @njit(cache=True, nogil=True)
-def weigh(
+def _weigh(
     core: Core, X: Array, T: Array, overlaps: Array, modes: NDArray[np.int64], early: bool,
     new: float, f: Array, A: Array, shares: Array,
 ) -> None:  # fmt: skip
@@ -483,7 +483,7 @@ def climb(
         if len(core.E):
             T -= np.dot(np.dot(Z, core.E.T), core.Lam.T)
         overlaps = np.dot(Z, known.T)
-        weigh(core, X, T, overlaps, modes, step < n_steps // 2, new, f, A, shares)
+        _weigh(core, X, T, overlaps, modes, step < n_steps // 2, new, f, A, shares)
         if step == n_steps:
             break
         Z = np.dot(A, core.R)
@@ -585,12 +585,14 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
                 G[j, e] = g
                 V[j, e] = c * now.a[j] / q * (2.0 * u - 3.0 * ratio * g)
                 U[j, e] = (u - ratio * g) / root
-        _add_symmetric(K, np.dot(V.T, G), 0.5)
+        block = np.dot(V.T, G)
+        _add_block(K, 0, 0, 0.5, block)
+        _add_block(K, 0, 0, 0.5, block.T.copy())
     for j in range(r):
         root = np.sqrt(c * now.bends[j])
         for e in range(size):
             V[j, e] = root * U[j, e]
-    _add_symmetric(K, np.dot(V.T, V), -0.5)
+    _add_block(K, 0, 0, -1.0, np.dot(V.T, V))
     along_side, v = np.zeros(size), np.empty(size)
     for first, last in ((0, s), (s, size)):
         if last > first:
@@ -604,14 +606,6 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
                 for column in range(size):
                     K[row, column] -= along_side[row] * v[column] + v[row] * along_side[column]
     return K
-
-
-@njit(cache=True, nogil=True)
-def _add_symmetric(K: Array, block: Array, factor: float) -> None:
-    """Add factor (block + block^T) to ``K``."""
-    for row in range(len(K)):
-        for column in range(len(K)):
-            K[row, column] += factor * (block[row, column] + block[column, row])
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

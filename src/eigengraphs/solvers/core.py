@@ -137,21 +137,12 @@ class Ascent:
         )  # fmt: skip
         return X, f
 
-    def decreases(self, X: Array, Z: Array | None = None, Psi: Array | None = None) -> Array:
+    def decreases(self, X: Array) -> Array:
         """Return by how much the objective falls at points (b, size), (b,).
 
-        For linear loadings it is with all loadings solved again, otherwise f. ``Z`` (b, p) and
-        ``Psi`` (b, r) are the packed components and their forms with R, if they are known.
+        For linear loadings it is with all loadings solved again, otherwise f.
         """
-        if Z is None or Psi is None:
-            return self.climb(X, 0)[1]
-        core, f, plain = self.core, np.empty(len(X)), np.zeros(len(X), dtype=np.int64)
-        T = Psi - (Z @ core.E.T) @ core.Lam.T
-        ascent.weigh(
-            core, X, T, Z @ self._known.T, plain, False, self._options.overlap, f,
-            np.empty(T.shape), np.empty(len(X)),
-        )  # fmt: skip
-        return f
+        return self.climb(X, 0)[1]
 
     def state(self, x: Array) -> State:
         """Return f and its gradient at a point (size,)."""
@@ -427,8 +418,6 @@ class _Greedy:
             self._B[: self._n_known, :k] = (vectors[:, keep] / np.sqrt(values[keep])).T
             self._BE[: self._n_known] = self._B[: self._n_known, :k] @ problem.images
         self._pool = search.warm[search.warm.any(axis=1)]  # zero where nothing was left
-        self._pool_Z = problem.geometry.outer(self._pool)
-        self._pool_Psi = self._pool_Z @ rows.R.T  # once for all components
         self._mixing = self._combinations()
         self._mixed = None if self._mixing is None else self._mixing.T @ rows.R
         self._stages: list[Stage] = []
@@ -479,9 +468,7 @@ class _Greedy:
             if now.f <= floor:
                 break
             X[k], gains[k], stationarity[k] = now.x, now.f, now.size
-            free = self._untaken(now.x, k)
-            self._pool, self._pool_Z = self._pool[free], self._pool_Z[free]
-            self._pool_Psi = self._pool_Psi[free]
+            self._pool = self._pool[self._untaken(now.x, k)]
             self._add(now, Lam)
         n = self._k
         return CoreFit(
@@ -494,21 +481,16 @@ class _Greedy:
     def _objective(self) -> float:
         """Return the objective with the components so far."""
         n, problem = self._k, self._problem
-        if self._linear:  # least squares
-            changes = -np.einsum("ik,ik->i", self._Lam, self._Psi[:, :n])
-        else:
-            changes = problem.rule.changes(self._Gamma[..., :n, :n], self._Psi[:, :n], self._Lam)
+        changes = problem.rule.changes(self._Gamma[..., :n, :n], self._Psi[:, :n], self._Lam)
         return problem.total + float(problem.rows.weights @ changes)
 
     def _put(self, x: Array) -> Array:
         """Put a component behind the others, in Gamma and images; return it packed, (p,)."""
-        n, metric, like = self._k, self._problem.metric, self._problem.like
-        Z = np.empty((1, self._BE.shape[1]))
-        ascent.outer(x[None], like.s, like.t, Z)
-        self._images[n] = metric.image(x, Z[0])
-        self._Gamma[..., n, : n + 1] = metric.inner(self._images[: n + 1], x, Z[0])
+        n, metric = self._k, self._problem.metric
+        z: Array = self._problem.geometry.outer(x[None])[0]
+        self._images[n] = metric.image(x, z)
+        self._Gamma[..., n, : n + 1] = metric.inner(self._images[: n + 1], x, z)
         self._Gamma[..., :n, n] = self._Gamma[..., n, :n]
-        z: Array = Z[0]
         return z
 
     def _add(self, now: State, Lam: Array) -> None:
@@ -518,10 +500,10 @@ class _Greedy:
         self._Psi[:, n] = now.t + (Lam * self._Gamma[..., n, :n]).sum(axis=1)
         if mean is not None:
             self._mean_forms[n] = mean[: len(z)] @ z
-        to_form = np.zeros(0)
+        to_form = np.ones(n + 1)
         if self._linear:
             overlaps, j = self._BE[: self._n_known] @ z, self._n_known
-            to_form = np.append(-overlaps @ self._B[:j, :n], 1.0)
+            to_form[:n] = -overlaps @ self._B[:j, :n]
             new = self._Gamma[n, n] - overlaps @ overlaps
             if new > self._dependent:
                 self._B[j, : n + 1] = to_form / np.sqrt(new)
@@ -568,7 +550,7 @@ class _Greedy:
         warm, agreement = self._pool[:1], np.nan
         wide = search.wide and not (k < search.n_stayed and len(self._pool))
         if not search.in_order and len(self._pool) > 1:
-            falls = here.decreases(self._pool, self._pool_Z, self._pool_Psi)
+            falls = here.decreases(self._pool)
             order = np.argsort(-falls, kind="stable")
             warm = self._pool[order[: options.finalists if wide else 1]]
             if not wide and order[0] != 0:

@@ -43,53 +43,10 @@ from eigengraphs.solvers.refine import Refined, lbfgs
 from eigengraphs.solvers.rules import LoadingRule, Seen, condition, rounding_share, stage_loadings
 from eigengraphs.solvers.solution import Array, Fit, Progress, Sides, Stage, Start, Watcher
 
-__all__ = ["MeanGraphs", "full_space", "lanczos", "refine_observed"]
+__all__ = ["full_space", "lanczos", "refine_observed"]
 
 _HOPE = 10.0  # a climb with relative gradient g may still get 1 + 10 g times as high
 _EPS = float(np.finfo(np.float64).eps)
-
-
-class MeanGraphs:
-    """Means over groups of graphs that share their loadings, in place of the graphs.
-
-    All products that a solver asks for are linear in (A_i, M_i), so that groups are graphs with
-    fractional masks.
-
-    Parameters
-    ----------
-    graphs
-        The graphs as an operator.
-    mixing : (c, m)
-        Weight of each graph in the mean of each group; rows sum to 1.
-    """
-
-    _linear = frozenset({
-        "products", "mask_products", "forms", "mask_forms", "grams", "observed", "squared_norms",
-        "rounding",
-    })  # fmt: skip
-
-    def __init__(self, graphs: Any, mixing: Array) -> None:
-        self._graphs, self._mixing = graphs, mixing
-        self.n_graphs, self.n_vertices = len(mixing), int(graphs.n_vertices)
-        self.dtype, self.directed = graphs.dtype, bool(graphs.directed)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return a product of the graphs that gives means, (c, ...) in place of (m, ...)."""
-        if name not in self._linear:
-            raise AttributeError(f"means of graphs have no {name!r}")
-
-        def means(*columns: Array) -> Any:
-            found = getattr(self._graphs, name)(*columns)
-            if isinstance(found, np.ndarray):
-                return np.tensordot(self._mixing, found, axes=1)
-            return tuple(np.tensordot(self._mixing, P, axes=1) for P in found)
-
-        return means
-
-    def mean_residual(self, weights: Array, sides: Sides, Lam: Array) -> Any:
-        """Return the mean of what components leave, over the graphs that observe an entry."""
-        each = Lam[self._mixing.argmax(axis=0)]
-        return self._graphs.mean_residual(weights @ self._mixing, sides, each)
 
 
 # ---------------------------------------------------------------- what earlier components left
@@ -581,7 +538,7 @@ def full_space(
     Parameters
     ----------
     graphs
-        The graphs and their masks as an operator, or :class:`MeanGraphs` of them.
+        The graphs and their masks as an operator, or :class:`~.operators.means.GroupGraphs`.
     d
         Number of components.
     metric
