@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from experiments.airports import changes
 from experiments.section_5_3_brains import FOLDS, TARGETS, Setting, parameters, ratios
 from experiments.section_5_4_wikipedia import PAPER, Scores, purity, unit_rows
 from experiments.table_c_types import errors
@@ -13,7 +12,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from eigengraphs import datasets
 from eigengraphs.errors import EigengraphsError
-from experiments import mice
 from experiments import section_5_3_brains as brains
 from experiments import section_5_4_wikipedia as wikipedia
 
@@ -218,22 +216,6 @@ def test_accuracy_is_compared_with_guessing_the_larger_class(accuracy, verdict, 
     above = wikipedia._apart("auto", one | {"chance": [0.6, 0.6]})
     assert "+1.7" not in above.reason
     assert "+3.6" not in above.reason
-
-
-# ------------------------------------------------------------------------------- beside the paper
-
-
-def test_changes_are_relative_to_each_component():
-    Lam = np.array([[10.0, 1.0], [10.0, 1.0], [20.0, 2.0]])
-    assert changes(Lam) == pytest.approx([0.0, np.hypot(0.75, 0.75)])
-    assert changes(Lam * [7.0, -3.0]) == pytest.approx(changes(Lam))
-
-
-def test_held_out_mice_are_classified_by_both_methods():
-    found = [mice.step(None, held_out=i, diagonal="auto", largest=8) for i in (0, 13, 31)]
-    for name in ("JE", "PCA"):
-        assert all(one[name][-1] for one in found)
-        assert all(len(one[name]) == 8 for one in found)
 
 
 # ------------------------------------------------------------------------- tables C and D
