@@ -14,7 +14,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -80,20 +79,6 @@ class GraphClass:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """All pairs s < t (s <= t with loops) of a small graph, and their means in each class.
-
-    ``means`` are (n_pairs,) for a class without loadings and (d, n_pairs), h_k[s] h_k[t], else.
-    ``place`` (n * n,) says which pair an entry of the matrix is; n_pairs for a zero diagonal.
-    """
-
-    s: Ints
-    t: Ints
-    place: Ints
-    means: tuple[Floats, ...]
-
-
-@dataclass(frozen=True, eq=False)
 class Design:
     """Classes of graphs on one vertex set.
 
@@ -146,22 +131,6 @@ class Design:
         if isinstance(model, RandomDotProductGraph) and len(self.classes) == 1:
             return model.positions
         return None
-
-    @cached_property
-    def pairs(self) -> Pairs:
-        """Pairs and their means; for small graphs alone, as it takes d n^2 / 2 numbers."""
-        n = self.n_vertices
-        s, t = np.triu_indices(n, 0 if self.loops else 1)
-        place = np.full((n, n), len(s), dtype=np.int64)
-        place[s, t] = place[t, s] = np.arange(len(s))
-        means = []
-        for model in (kind.model for kind in self.classes):
-            if isinstance(model, MultipleRandomEigenGraphs):
-                H = model.latent_positions.T
-                means.append(np.ascontiguousarray(H[:, s] * H[:, t]))
-            else:
-                means.append(model.edge_probabilities()[s, t])
-        return Pairs(s, t, place.ravel(), tuple(means))
 
 
 # ------------------------------------------------------------------------------- keys

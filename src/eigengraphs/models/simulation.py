@@ -30,10 +30,8 @@ from eigengraphs.system.tables import short_repr
 
 __all__ = ["DESIGNS", "Design", "Truth", "read_design", "simulate_blocks", "simulate_truth"]
 
-# Up to this many vertices all pairs are drawn at once; above, the model chooses how.
-_SMALL = 512
-# Graphs above this density are kept as arrays.
-_DENSE = 0.1
+# Up to this many vertices, or from this density on, graphs are kept as arrays.
+_SMALL, _DENSE = 512, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,27 +90,19 @@ def simulate_blocks(
     >>> part.graph_names, bool((part.dense == whole.dense[2:]).all())
     (('g000002', 'g000003'), True)
     """
-    if design.n_vertices > _SMALL:
-        return _large(design, start, stop, seed)
-    n, pairs = design.n_vertices, design.pairs
-    A = np.empty((max(stop - start, 0), n * n))
-    values = np.zeros(len(pairs.s) + 1)  # the last stays 0, for the diagonal
-    for row, (rng, k) in enumerate(_streams(design, start, stop, seed)):
-        model: Any = design.classes[k].model
-        lam, law = _loadings(design, k, rng), model._edge_law
-        mean = pairs.means[k] if lam is None else lam @ pairs.means[k]
-        if mean.min(initial=law.lower) < law.lower or mean.max(initial=law.lower) > law.upper:
-            if lam is not None:
-                with _of_graph(design, start + row, k):  # the model refuses it, or clips
-                    means = model._means_at(lam, checked=False)
-                    _ = means.block(0, 1, 0, n, 0), design.loops and means.diagonal(0, 1)
-            mean = np.clip(mean, law.lower, law.upper)
-        values[:-1] = law.draw(rng, mean, mean.shape)
-        # A gather into one graph at a time stays in the cache; a scatter into all takes as long
-        # as the drawing.
-        np.take(values, pairs.place, out=A[row], mode="clip")
-    names = _names(start, stop)
-    return GraphStack(A.reshape(-1, n, n), graph_names=names, storage="dense", copy=False)
+    graphs: list[Any] = []
+    for rng, k in _streams(design, start, stop, seed):
+        with _of_graph(design, start + len(graphs), k):
+            one = design.classes[k].model.sample(1, rng, loops=design.loops)
+        if not one.is_sparse and design.n_vertices > _SMALL:
+            sparse_pays = np.count_nonzero(one.dense) < _DENSE * one.dense.size
+            one = one.to_sparse() if sparse_pays else one
+        graphs.append(one.flat if one.is_sparse else one.dense[0])
+    names = [f"g{i:06d}" for i in range(start, stop)]
+    if all(isinstance(graph, np.ndarray) for graph in graphs):
+        return GraphStack(np.stack(graphs), graph_names=names, storage="dense", copy=False)
+    flat = sparse.csr_array(sparse.vstack(list(map(sparse.csr_array, graphs)), format="csr"))
+    return GraphStack.from_flat(flat, len(graphs), graph_names=names)
 
 
 def simulate_truth(
@@ -147,10 +137,6 @@ def simulate_truth(
     return Truth(classes, loadings)
 
 
-def _names(start: int, stop: int) -> list[str]:
-    return [f"g{i:06d}" for i in range(start, stop)]
-
-
 def _streams(
     design: Design, start: int, stop: int, seed: int | np.random.SeedSequence
 ) -> Iterator[tuple[np.random.Generator, int]]:
@@ -172,20 +158,6 @@ def _loadings(design: Design, k: int, rng: np.random.Generator) -> Floats | None
     """Draw the loadings of a graph of class k, as the model does after the class."""
     vectors = getattr(design.classes[k].model, "_vectors", None)
     return None if vectors is None else vectors.draw(rng, 1)[0][0]
-
-
-def _large(design: Design, start: int, stop: int, seed: int | np.random.SeedSequence) -> GraphStack:
-    graphs: list[Any] = []
-    for rng, k in _streams(design, start, stop, seed):
-        with _of_graph(design, start + len(graphs), k):
-            one = design.classes[k].model.sample(1, rng, loops=design.loops)
-        dense = not one.is_sparse and np.count_nonzero(one.dense) >= _DENSE * one.dense.size
-        graphs.append(one.dense[0] if dense else one.to_sparse().flat)
-    names = _names(start, stop)
-    if all(isinstance(graph, np.ndarray) for graph in graphs):
-        return GraphStack(np.stack(graphs), graph_names=names, storage="dense", copy=False)
-    flat = sparse.csr_array(sparse.vstack(list(map(sparse.csr_array, graphs)), format="csr"))
-    return GraphStack.from_flat(flat, len(graphs), graph_names=names)
 
 
 @contextmanager
