@@ -12,6 +12,9 @@ it was found, and what to do about it.
 InputError
 """
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "AlignmentError",
     "ClusterError",
@@ -284,3 +287,14 @@ class WeakPositionsWarning(_Short, UserWarning):
     >>> caught[0].category.__name__, found.weak
     ('WeakPositionsWarning', array([False,  True]))
     """
+
+
+@contextmanager
+def in_front(where: str, known: Iterable[str] = ()) -> Iterator[None]:
+    """Put a place in front of an `InputError` that does not begin with a known one already."""
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(tuple(known)):
+            raise
+        raise type(error)(f"{where}: {error}") from None

@@ -10,7 +10,6 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.errors import InputError, ReadError, ReadNotice
+from eigengraphs.errors import InputError, ReadError, ReadNotice, in_front
 from eigengraphs.io.file_graph import FileGraph, Notice, few, grouped, summarize
 from eigengraphs.io.find_files import SourceLike, find_files, id_finder, name_graphs, name_notices
 from eigengraphs.io.formats import Format, HowToRead, IsTable, read_file
@@ -378,8 +377,9 @@ class Survey:
         return pieces
 
     def _stack(self, pieces: Sequence[Piece], names: Sequence[str]) -> GraphStack:
-        order = self.order
-        with _naming_files([piece.where for piece in pieces]):
+        order, paths = self.order, [piece.where for piece in pieces]
+        many = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        with in_front(f"{paths[0]}{many}", paths):  # a stack may name graphs by their places
             stack = GraphStack(
                 pieces,
                 graph_names=names,
@@ -394,18 +394,6 @@ class Survey:
         if self.rule == "union":  # some vertices may be in no graph of a block
             return stack.among(order, isolated=self.how.missing == "error")
         return stack.select_vertices(list(order))
-
-
-@contextmanager
-def _naming_files(paths: Sequence[str]) -> Iterator[None]:
-    """Name the files where a stack refuses graphs by their places."""
-    try:
-        yield
-    except InputError as error:
-        if any(path in str(error) for path in paths):
-            raise
-        many = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        raise type(error)(f"{paths[0]}{many}: {error}") from error
 
 
 def survey(

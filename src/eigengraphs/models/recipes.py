@@ -11,15 +11,14 @@ import os
 import re
 import reprlib
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from eigengraphs.errors import InputError, ReadError
+from eigengraphs.errors import InputError, ReadError, in_front
 from eigengraphs.models import paper
 from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs
 from eigengraphs.models.graph_models import (
@@ -363,23 +362,12 @@ def read_design(
         _choose_weights(fields, table, name, weights)
         record["weights"] = weights
     loops = fields.flag("loops") or loops
-    with _place(where, where):
+    with in_front(where, [where]):
         n_graphs = whole_number(fields.get("graphs", 100), "graphs")
     classes = tuple(_classes(fields, name))
     # After all keys were read: what is left over is a mistake.
     fields.finish()
     return Design(record | {"loops": loops}, where, classes, loops, n_graphs)
-
-
-@contextmanager
-def _place(where: str, file: str) -> Iterator[None]:
-    """Put the place in front of errors that do not have the file there."""
-    try:
-        yield
-    except InputError as error:
-        if str(error).startswith(file):
-            raise
-        raise InputError(f"{where}: {error}") from None
 
 
 def _classes(fields: Fields, model: str) -> list[GraphClass]:
@@ -401,7 +389,7 @@ def _classes(fields: Fields, model: str) -> list[GraphClass]:
             own.wrong("name", "a text in quotes")
         if name in (each.name for each in found):
             fields.refuse(f"two classes are called {name!r}, expected different names; rename one")
-        with _place(own.where, fields.where):
+        with in_front(own.where, [fields.where]):
             weight = number(own.get("weight", 1.0), "weight")
         if weight <= 0:
             own.wrong("weight", "a number above 0", "leave out a class that never occurs")
@@ -418,7 +406,7 @@ def _classes(fields: Fields, model: str) -> list[GraphClass]:
 
 
 def _model(fields: Fields, own: Fields, name: str) -> GraphModel:
-    with _place(own.where, fields.where):
+    with in_front(own.where, [fields.where]):
         model = _KINDS[name][0](fields, own)
         model._require_symmetric("a recipe", f"a symmetric {model._matrix}")
     return model

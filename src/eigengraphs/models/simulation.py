@@ -14,14 +14,13 @@ drawn from.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from eigengraphs.errors import InputError
+from eigengraphs.errors import InputError, in_front
 from eigengraphs.models.recipes import DESIGNS, Design, read_design
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
@@ -92,7 +91,8 @@ def simulate_blocks(
     """
     graphs: list[Any] = []
     for rng, k in _streams(design, start, stop, seed):
-        with _of_graph(design, start + len(graphs), k):
+        what = f"g{start + len(graphs):06d}, class {design.classes[k].name!r}"
+        with in_front(f"{design.where}, {what}"):
             one = design.classes[k].model.sample(1, rng, loops=design.loops)
         if not one.is_sparse and design.n_vertices > _SMALL:
             sparse_pays = np.count_nonzero(one.dense) < _DENSE * one.dense.size
@@ -158,13 +158,3 @@ def _loadings(design: Design, k: int, rng: np.random.Generator) -> Floats | None
     """Draw the loadings of a graph of class k, as the model does after the class."""
     vectors = getattr(design.classes[k].model, "_vectors", None)
     return None if vectors is None else vectors.draw(rng, 1)[0][0]
-
-
-@contextmanager
-def _of_graph(design: Design, i: int, k: int) -> Iterator[None]:
-    """Put graph i, of class k, in front of errors."""
-    try:
-        yield
-    except InputError as error:
-        name = f"{design.where}, g{i:06d}, class {design.classes[k].name!r}"
-        raise InputError(f"{name}: {error}") from None
