@@ -10,6 +10,7 @@ import hashlib
 import inspect
 import json
 import os
+import tomllib
 import warnings
 import zlib
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
@@ -77,6 +78,12 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "table_d": ("table_d_flights", "a month of flights that was left out, beside published values"),
     "aucs": ("aucs_groups", "research groups of 61 people, by clusters of five graphs"),
 }
+
+
+def published(name: str) -> dict[str, Any]:
+    """Return the numbers that others print for an experiment, from ``published.toml``."""
+    text = Path(__file__).with_name("published.toml").read_text(encoding="utf-8")
+    return cast(dict[str, Any], tomllib.loads(text)[name])
 
 
 def reproduce(

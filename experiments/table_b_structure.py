@@ -9,34 +9,12 @@ from scipy.linalg import eigh
 
 from eigengraphs import inference
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, beside
+from experiments.frame import Finding, Outcome, Run, Table, beside, published
 from experiments.repetitions import Array, Rng, error_of, measured
 
 OURS, TOLD, COSIE = "structure of graphs", "alternating SVD (told the ranks)", "COSIE"
-#: Relative errors F, G and P, means of 100 repetitions, from the authors' own file of results
-#: (peterwmacd/multiness_sims): by n, m, d1 and d2. None: not given.
-PUBLISHED: dict[tuple[int, int, int, int], dict[str, tuple[float | None, ...]]] = {
-    (200, 8, 2, 2): {
-        "MultiNeSS+": (0.0368, 0.1017, 0.0761), "alternating SVD": (0.0492, 0.1051, 0.0815),
-        "COSIE": (None, None, 0.0980),
-    },
-    (400, 8, 2, 2): {
-        "MultiNeSS+": (0.0256, 0.0713, 0.0536), "alternating SVD": (0.0308, 0.0726, 0.0557),
-        "COSIE": (None, None, 0.0621),
-    },
-    (600, 8, 2, 2): {
-        "MultiNeSS+": (None, None, 0.0437), "alternating SVD": (0.0237, 0.0589, 0.0449),
-        "COSIE": (None, None, 0.0485),
-    },
-    (400, 8, 2, 0): {
-        "MultiNeSS+": (None, None, 0.0252), "alternating SVD": (None, None, 0.0285),
-        "COSIE": (None, None, 0.0288),
-    },
-    (400, 8, 12, 0): {
-        "MultiNeSS+": (None, None, 0.0250), "alternating SVD": (None, None, 0.0449),
-        "COSIE": (None, None, 0.0457),
-    },
-}  # fmt: skip
+#: Relative errors by n, m, d1 and d2.
+PUBLISHED = published("table_b")
 
 
 def drawn(rng: Rng, n: int, m: int, d1: int, d2: int) -> tuple[Array, Array, Array]:
@@ -122,23 +100,24 @@ def step(
 def table_b(run: Run) -> Outcome:
     """Compare methods on five sizes of the Gaussian design."""
     chosen, repetitions = (tuple(PUBLISHED), 20) if run.full else (tuple(PUBLISHED)[:1], 3)
-    cells = {key: dict(zip(("n", "m", "d1", "d2"), key, strict=True)) for key in chosen}
+    names = ("n", "m", "d1", "d2")
+    cells = {key: dict(zip(names, map(int, key.split(", ")), strict=True)) for key in chosen}
     results = run.repeated(step, cells, repetitions)
     rows, findings = [], []
     for key in chosen:
-        found, name = results[key], f"n, m, d1, d2 = {', '.join(map(str, key))}"
+        found, name = results[key], f"n, m, d1, d2 = {key}"
         ours, told = found[OURS]["P"], found[TOLD]["P"]
-        published = float(PUBLISHED[key]["MultiNeSS+"][2] or np.nan)
+        printed = PUBLISHED[key]["MultiNeSS+"]["P"]
         findings += [
             _judged(f"{name}: P at most 1.05 times that of alternating SVD", ours / told, 1.05),
             _judged(f"{name}: P below that of COSIE", ours / found[COSIE]["P"], 1.0),
-            beside(f"{name}: MultiNeSS+ published {published:.4f}", ours, published),
+            beside(f"{name}: MultiNeSS+ published {printed:.4f}", ours, printed),
         ]
         rows.append((
-            ", ".join(map(str, key)),
+            key,
             *(_cell(found[OURS][x]) for x in "FGP"), f"{found[OURS]['ranks'].mean():.0%}",
             *(_cell(found[TOLD][x]) for x in "FGP"), measured(found[COSIE]["P"], 4),
-            *(" / ".join("" if x is None else f"{x:.4f}" for x in values)
+            *(" / ".join(f"{values[x]:.4f}" if x in values else "" for x in "FGP")
               for values in PUBLISHED[key].values()),
         ))  # fmt: skip
     columns = (
@@ -178,9 +157,9 @@ def _picture(results: dict[Any, Any], chosen: tuple[Any, ...]) -> Any:
         means = [results[key][name]["P"].mean() for key in chosen]
         errors = [2 * error_of(results[key][name]["P"]) for key in chosen]
         ax.errorbar(range(len(chosen)), means, errors, fmt="o", color=color, label=name)
-    published = [PUBLISHED[key]["MultiNeSS+"][2] for key in chosen]
-    ax.plot(range(len(chosen)), published, "k_", markersize=14, label="MultiNeSS+, published")
-    ax.set_xticks(range(len(chosen)), [", ".join(map(str, key)) for key in chosen])
+    printed = [PUBLISHED[key]["MultiNeSS+"]["P"] for key in chosen]
+    ax.plot(range(len(chosen)), printed, "k_", markersize=14, label="MultiNeSS+, published")
+    ax.set_xticks(range(len(chosen)), chosen)
     ax.set_xlabel("n, m, d1, d2")
     ax.set_ylabel("relative error P")
     ax.legend()

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from eigengraphs import baselines, datasets
 from experiments import drawing
-from experiments.frame import Outcome, Run, Table, embed, grid, new
+from experiments.frame import Outcome, Run, Table, embed, grid, new, published
 from experiments.repetitions import Array, Rng, gathered, measured
 
 NUMBERS = (4, 6)
@@ -22,12 +22,7 @@ BASELINES = {
     "SoS": baselines.SumOfSquares, "MASE": baselines.MultipleASE,
 }  # fmt: skip
 METHODS = (CORRECTED, PLAIN, *BASELINES)
-#: Squared error over n, mean of 69 months, from the authors' own file of results
-#: (jesusdaniel/dcmase, Experiments/oos-results), by K; the protocol is not given there.
-PUBLISHED = {
-    4: {"DC-MASE": 625_657, "Sum": 657_366, "SoS": 657_344, "MASE": 666_518},
-    6: {"DC-MASE": 550_783, "Sum": 769_887, "SoS": 695_849, "MASE": 730_745},
-}
+PUBLISHED = published("table_d")  # squared errors over n, by K
 
 
 def step(rng: Rng, *, month: int, K: int) -> dict[str, dict[str, float]]:
@@ -88,13 +83,14 @@ def table_d(run: Run) -> Outcome:
     for K in numbers:
         for kind, by in results[K].items():
             rows.append((f"K = {K}, {kind}", *(measured(by[name], 0) for name in METHODS)))
-        rows.append((f"K = {K}, published", *(PUBLISHED[K].get(name) for name in METHODS)))
+        printed = PUBLISHED[str(K)]
+        rows.append((f"K = {K}, published", *(printed.get(name) for name in METHODS)))
         blocks = results[K]["communities"]
         ranked = sorted(METHODS, key=lambda name: blocks[name].mean())
         ahead = blocks["DC-MASE"] - blocks[CORRECTED]
-        published = min(PUBLISHED[K].items(), key=lambda one: one[1])
+        author, least = min(printed.items(), key=lambda one: one[1])
         findings.append(new(
-            f"(K = {K}: best published {published[1]:,} by {published[0]}, of a protocol that is "
+            f"(K = {K}: best published {least:,} by {author}, of a protocol that is "
             "not given)",
             ", ".join(f"{name} {blocks[name].mean():,.0f}" for name in ranked)
             + f"; DC-MASE less joint, degree-corrected: {measured(ahead, 0)}",
@@ -126,8 +122,8 @@ def _picture(results: Any) -> Any:
                 at = k + 0.36 * (place - (len(results) - 1) / 2)
                 ax.bar(at, results[K][kind][name].mean() / 1000, 0.34, alpha=1 - 0.45 * place,
                        color=drawing.COLORS[k])  # fmt: skip
-                if kind == "communities" and name in PUBLISHED[K]:
-                    ax.plot(at, PUBLISHED[K][name] / 1000, "k_", markersize=9)
+                if kind == "communities" and name in PUBLISHED[str(K)]:
+                    ax.plot(at, PUBLISHED[str(K)][name] / 1000, "k_", markersize=9)
         ax.set_xticks(range(len(METHODS)), [name.replace(", ", "\n") for name in METHODS])
         ax.tick_params(axis="x", labelsize=6)
         drawing.tidy(ax, "", "squared error / n, thousands", f"by {kind}")

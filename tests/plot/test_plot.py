@@ -55,9 +55,8 @@ def test_categories_have_markers_and_numbers_a_ramp(fit, ax):
     assert np.allclose(drawn(ax)[:3], fit.loadings_[::3, :2])
     paths = [group.get_paths()[0].vertices.tobytes() for group in ax.collections]
     assert len(set(paths)) == 3
-    for spelling in ("color", "colour"):
-        other = eg.plot.loadings(fit, **{spelling: np.arange(9.0)}, ax=Figure().subplots())
-        assert np.array_equal(other.collections[0].get_array(), np.arange(9.0))
+    other = eg.plot.loadings(fit, color=np.arange(9.0), ax=Figure().subplots())
+    assert np.array_equal(other.collections[0].get_array(), np.arange(9.0))
     with pytest.raises(InputError, match="one value for each graph"):
         eg.plot.loadings(fit, color=[1, 2], ax=ax)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.errors import MissingExtraError
+from eigengraphs.system.extras import need
 from eigengraphs.system.labels import count_of, listed
 from eigengraphs.system.tables import short_repr
 from eigengraphs.system.whole_files import whole_file
@@ -233,22 +233,18 @@ _STYLE: dict[Any, Any] = {
 
 def _figure(choice: DimensionChoice) -> Any:
     """Draw one panel per rule: its curve, what it is compared with, and its choice."""
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise MissingExtraError("matplotlib", "report", "drawing a picture") from None
+    drawing, figures, ticks = (need(name, "report", "drawing a picture") for name in (
+        "matplotlib", "matplotlib.figure", "matplotlib.ticker"))  # fmt: skip
     rules = [rule for rule in RULES if rule in choice.choices or rule in choice.left_out]
     columns = min(len(rules), 2)
     rows = -(-len(rules) // columns)
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(3.7 * columns, 2.7 * rows), layout="constrained")
+    with drawing.rc_context(_STYLE):
+        figure = figures.Figure(figsize=(3.7 * columns, 2.7 * rows), layout="constrained")
         panels = figure.subplots(rows, columns, squeeze=False).flat
         for axes, rule in zip(panels, rules, strict=False):
             if rule in choice.choices:
                 _panel(axes, choice, rule)
-                axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+                axes.xaxis.set_major_locator(ticks.MaxNLocator(integer=True, nbins=7))
             else:
                 axes.set_axis_off()
                 axes.set_title(f"{rule.capitalize()}: left out")

@@ -28,11 +28,11 @@ from eigengraphs.solvers.rules import (
     PenalizedLoadings,
     SparseLoadings,
 )
+from eigengraphs.solvers.solution import Array
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.parallel import one_blas_thread
 
-Array: TypeAlias = NDArray[np.float64]
 Diagonal: TypeAlias = Literal["filled", "observed", "unobserved"]
 
 _PLAIN = 1e-290, 1e300  # objectives that are given as they are: room for sums and small shares

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigengraphs.solvers.rules import (
     FreeLoadings,
@@ -17,9 +16,7 @@ from eigengraphs.solvers.rules import (
     solve_loadings,
     stage_loadings,
 )
-from eigengraphs.solvers.solution import Fit
-
-Array: TypeAlias = NDArray[np.float64]
+from eigengraphs.solvers.solution import Array, Fit
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.plan import Plan
@@ -30,14 +29,12 @@ from eigengraphs.solvers.moments import GraphMoments
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import component_gram, condition
-from eigengraphs.solvers.solution import Fit, Watcher, column_signs
+from eigengraphs.solvers.solution import Array, Fit, Watcher, column_signs
 from eigengraphs.solvers.subspace import Keep, subspace
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.parallel import order_is_fixed
 from eigengraphs.system.tables import short_repr
-
-Array: TypeAlias = NDArray[np.float64]
 
 _SMALL_PRODUCTS = 2**28  # bytes
 _SHARE = 8  # of the budget of graphs in blocks is for what is kept of them in a basis

@@ -29,6 +29,7 @@ from eigengraphs.models.edge_laws import EdgeLaw, EventLaw
 from eigengraphs.models.edge_means import BLOCK_ENTRIES, Bins, Means
 from eigengraphs.models.validation import Floats, Ints
 from eigengraphs.stack import GraphStack
+from eigengraphs.system.parallel import spans
 
 # Above this share of the pairs, drawing every pair costs less than drawing events.
 _EVENT_DENSITY = 0.05
@@ -142,10 +143,9 @@ class _Draw:
             self.sink.add_edges(graph[keep], s[keep], t[keep], np.ones(int(keep.sum())))
 
 
-def _steps(count: int, entries: int) -> Iterator[tuple[int, int]]:
+def _steps(count: int, entries: int) -> list[tuple[int, int]]:
     """Split ``count`` graphs with ``entries`` each into runs of about one block."""
-    step = max(1, BLOCK_ENTRIES // max(1, entries))
-    return ((lo, min(lo + step, count)) for lo in range(0, count, step))
+    return spans(count, BLOCK_ENTRIES // max(1, entries))
 
 
 def _pairs_between(

@@ -26,7 +26,6 @@ def loadings(
     *,
     color: ArrayLike | None = None,
     ax: Any = None,
-    colour: ArrayLike | None = None,
 ) -> Any:
     """Draw each graph by its loadings of two components.
 
@@ -41,8 +40,6 @@ def loadings(
         A number or a category for each graph.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
-    colour : (m,), optional
-        Older spelling of ``color``.
 
     Returns
     -------
@@ -61,7 +58,6 @@ def loadings(
     """
     pair = _pair(embedding, components)
     names = [f"loading of {_explaining(embedding, k)}" for k in pair]
-    color = colour if color is None else color
     return _points(embedding.loadings_, pair, names, "graph", color, ax)
 
 
@@ -72,7 +68,6 @@ def positions(
     color: ArrayLike | None = None,
     side: str = "left",
     ax: Any = None,
-    colour: ArrayLike | None = None,
 ) -> Any:
     """Draw each vertex by its positions in two components.
 
@@ -89,8 +84,6 @@ def positions(
         For directed graphs: where edges start, or where they end.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
-    colour : (n,), optional
-        Older spelling of ``color``.
 
     Returns
     -------
@@ -116,7 +109,7 @@ def positions(
         if H is None:
             raise InputError("undirected graphs have only one side; leave side='left'")
     names = [f"position in {component_name(k)}" for k in pair]
-    return _points(H, pair, names, "vertex", colour if color is None else color, ax)
+    return _points(H, pair, names, "vertex", color, ax)
 
 
 def heatmap(
