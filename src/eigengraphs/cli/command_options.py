@@ -40,8 +40,9 @@ TRANSFORMS = (
     "log1p", "signed_log1p", "binarize", "rank", "signed_rank", "fisher_z", "unit_norm",
     "laplacian", "drop_loops",
 )  # fmt: skip
+UNSEEN = ("error", "estimate")
 WEIGHTS = ("auto", "binary", "counts")
-NOBODY = "none"  # instead of a column: treat every graph as a different participant
+NOBODY = "none"  # instead of a column: treat every graph as a different participant, or no sites
 
 
 def _among(words: tuple[str, ...]) -> Any:
@@ -80,6 +81,7 @@ def _count_or(*words: str) -> Callable[[Any], int | str]:
 
 _reading = partial(option, rich_help_panel="How files are read")
 _of_stores = partial(option, rich_help_panel="Graphs in a store")
+_of_sites = partial(option, rich_help_panel="Several sites")
 _source = partial(argument, "IN", "A folder, a pattern in quotes, a file, a manifest or a store.")
 _results = partial(argument, "OUT", "A folder that eigengraphs fit has written.")
 _model = partial(argument, "MODEL", "A model file, or its folder.")
@@ -195,6 +197,24 @@ class HoldingOut:
     jobs: int = option("Number of processes; each takes a fold.", 1, min=1)
 
 
+@dataclass(frozen=True)
+class Harmonizing:
+    """How what sites add to loadings is taken out (ComBat)."""
+
+    harmonize: str | None = _of_sites(
+        "Column of sites: loadings are harmonized over them (ComBat). none: not, whatever the fit."
+    )
+    controls: str | None = _of_sites(
+        "Learn the harmonization from these graphs alone: diagnosis=control.",
+        metavar="COLUMN=VALUE",
+    )
+    unseen_sites: str = _of_sites(
+        "Held-out sites that were not learned from: error, or estimate from their graphs, without "
+        "labels.", "error", words=UNSEEN,
+    )  # fmt: skip
+    location_only: bool = _of_sites("Take out locations of sites, and keep their scales.", False)
+
+
 # ----------------------------------------------------------------------------------- the commands
 
 
@@ -240,6 +260,8 @@ class Fit(Command):
         "Time of each graph, numbers or dates; or input. Adds a time line.", metavar="COLUMN"
     )
     settings: FitSettings
+    sites: Annotated[Harmonizing, "unseen_sites"]
+    keep: str = _of_sites("Columns whose effects on loadings harmonization keeps: age,sex.", "")
     halves: bool = option(
         "Test the components on halves of the graphs.", True, "--halves/--no-halves"
     )
@@ -291,6 +313,7 @@ class Contest(Command):
     label: str = _target()
     embedding: EmbeddingOptions
     how: HoldingOut
+    sites: Harmonizing
     study: Annotated[Study, "memory"]
     output: Path = option(
         "Folder for contest.tsv and contest.png.", Path("contest"), metavar="FOLDER"
@@ -324,6 +347,7 @@ class Compare(Command):
     folder: Path = _results()
     group: str = option("Column of the graphs: groups, or a quantity such as age.", ...)
     covariates: str = option("Columns to adjust for: age,sex,site.", "")
+    sites: Annotated[Harmonizing, "controls", "unseen_sites"]
     subject: str | None = option(
         "Column of participants; or none: treat every graph as a different participant."
     )
@@ -357,6 +381,7 @@ class Evaluate(Command):
     permutations: int = option(
         "How often labels are permuted and all is learned anew, for a p value.", 0, min=0
     )
+    sites: Harmonizing
     learn_from_one: bool = option("Learn from one fold, hold out all others.", False)
     methods: str = _methods("all")
     components: Any = _components(None)

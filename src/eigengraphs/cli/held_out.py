@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from eigengraphs import inference
-from eigengraphs.cli.command_options import NOBODY, HoldingOut
+from eigengraphs.cli.command_options import NOBODY, Harmonizing, HoldingOut
 from eigengraphs.cli.input_files import Inputs, one_to_one
+from eigengraphs.cli.several_sites import harmonizing, names_in
 from eigengraphs.cli.terminal import Listener, counting
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
@@ -55,7 +56,7 @@ def holding_out(
         groups = participants_for(participants, column.known, folds)
     else:
         groups = None if how.groups == NOBODY else values(how.groups, "--groups")
-    compared: Any = [name.strip() for name in methods.split(",") if name.strip()]
+    compared: Any = names_in(methods)
     if compared in (["all"], ["none"]):
         compared = "all" if compared == ["all"] else ()
     return {
@@ -113,7 +114,7 @@ def participants_for(
 
 
 def predict_label(
-    embedding: JointEmbedding, data: Inputs, label: str, listen: Listener
+    embedding: JointEmbedding, data: Inputs, label: str, listen: Listener, sites: Harmonizing
 ) -> Prediction | str:
     """Predict a label of held-out graphs; everything is learned from the others.
 
@@ -128,6 +129,8 @@ def predict_label(
         Name of a column.
     listen
         Called after each fold.
+    sites
+        Over which sites features are harmonized in each fold, if they are.
 
     Returns
     -------
@@ -158,15 +161,25 @@ def predict_label(
     if d > min(len(train) for train, _ in splits):
         return f"there are fewer graphs to learn from than the {d} components"
     listen("predict", f"predicting {label} of held-out graphs")
-    found = inference.evaluate(
-        data.graphs[known], y, embedding=quiet(embedding).set_params(n_components=d),
-        methods=("PCA",), rules="linear", task=column.task, cv=FOLDS, groups=groups,
-        on_fold=counting(listen, "predict", "fold"),
-    )  # fmt: skip
-    notes = ""
+
+    def values(name: str, option: str) -> Sequence[Any]:
+        every = make_column(name, data.column(name, f"use for {option}")).known
+        return [every[i] for i in known]
+
+    try:
+        found = inference.evaluate(
+            data.graphs[known], y, embedding=quiet(embedding).set_params(n_components=d),
+            methods=("PCA",), rules="linear", task=column.task, cv=FOLDS, groups=groups,
+            on_fold=counting(listen, "predict", "fold"), **harmonizing(sites, values),
+        )  # fmt: skip
+    except InputError as error:  # a site that is rare is not in every fold
+        if sites.harmonize is None:
+            raise
+        return str(error)
+    notes = f" Features were harmonized over {sites.harmonize}." if sites.harmonize else ""
     if len(np.unique(groups)) < len(y):
         torn = any(set(groups[train]) & set(groups[test]) for train, test in splits)
-        notes = (
+        notes += (
             " Each class is one participant, whose graphs are in different folds."
             if torn
             else " Graphs of one participant stay together."

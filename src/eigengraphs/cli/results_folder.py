@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from eigengraphs.cli.command_options import Study
+from eigengraphs.cli.command_options import Harmonizing, Study
 from eigengraphs.cli.input_files import Inputs, column_of_participants, gather, named_in
+from eigengraphs.cli.several_sites import harmonize_fit, names_in
 from eigengraphs.cli.terminal import Listener, silent
 from eigengraphs.embedding import JointEmbedding, load
 from eigengraphs.errors import InputError
@@ -35,6 +36,7 @@ FILES = (
     "loadings.tsv", "positions.tsv", "components.tsv", "qc.tsv", "model.eg", "provenance.json",
     "methods.md", "report.html", "report.json",
 )  # fmt: skip
+HARMONIZED = "harmonized.tsv"  # if the fit was asked to harmonize loadings over sites
 # Tables of later analyses, which a new fit invalidates.
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
          "uncertainty-*.tsv")  # fmt: skip
@@ -50,7 +52,7 @@ def check_output(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{str(folder)!r} is a file; name a folder for the results")
     if folder.is_dir():
-        ours = {*FILES, *answers_in(folder)}
+        ours = {*FILES, HARMONIZED, *answers_in(folder)}
         others = sorted(
             item.name
             for item in folder.iterdir()
@@ -98,6 +100,19 @@ def write_loadings(
 ) -> None:
     """Write one row per graph: its name, its columns, loadings, and the residual."""
     residuals = embedding.residuals(graphs, missing=missing).tolist()
+    write_columns(path, _loadings_table(graphs, columns, loadings) | {"residual": residuals})
+
+
+def write_harmonized(
+    path: Path, graphs: Any, columns: Mapping[str, Sequence[Any]], loadings: Any
+) -> None:
+    """Write the same of harmonized loadings, which have no residual."""
+    write_columns(path, _loadings_table(graphs, columns, loadings))
+
+
+def _loadings_table(
+    graphs: Any, columns: Mapping[str, Sequence[Any]], loadings: Any
+) -> dict[str, Iterable[Any]]:
     own, known = by_component({"": loadings}), dict[str, Any]()
     for name, values in columns.items():
         # A column with one of our names gets another: ``id_``.
@@ -105,7 +120,7 @@ def write_loadings(
         while free in taken or free in known or (free != name and free in columns):
             free += "_"
         known[free] = values
-    write_columns(path, {"id": graphs.graph_names, **known, **own, "residual": residuals})
+    return {"id": graphs.graph_names, **known, **own}
 
 
 def file_name(*words: str) -> str:
@@ -135,6 +150,28 @@ class FinishedFit:
                 "fit the graphs again"
             )
         return found
+
+    def harmonizing(self, asked: Harmonizing) -> Harmonizing:
+        """Return how loadings are harmonized over sites: as asked, or else as for the fit."""
+        record = self.provenance.get("harmonize")
+        if asked.harmonize is not None or not isinstance(record, dict):
+            return asked
+        return replace(
+            asked,
+            harmonize=record["harmonize"],
+            controls=asked.controls or record["controls"],
+            location_only=asked.location_only or record["location_only"],
+        )
+
+    @cached_property
+    def loadings(self) -> tuple[Any, tuple[str, ...]]:
+        """Loadings, harmonized over sites if the fit was asked to, and a note that says so."""
+        how = self.harmonizing(Harmonizing())
+        if how.harmonize is None:
+            return self.summary.loadings, ()
+        keep = self.provenance["harmonize"]["keep"]
+        found, _ = harmonize_fit(self.summary.loadings, how, keep, self.values)
+        return found, (f"Loadings were harmonized over {how.harmonize} by ComBat, as for the fit.",)
 
     @property
     def components(self) -> dict[str, str]:
@@ -171,7 +208,7 @@ class FinishedFit:
         self, text: str, beside: str, option: str, named_by: str = "--covariates"
     ) -> dict[str, list[Any]]:
         """Return the columns that ``named_by`` names; each once, and not that of ``option``."""
-        names = [name.strip() for name in text.split(",") if name.strip()]
+        names = names_in(text)
         twice = [name for name in names if name == beside or names.count(name) > 1]
         if twice:
             raise InputError(f"{twice[0]!r} is named twice, by {option} or {named_by}")

@@ -32,7 +32,7 @@ _OPTIONS = {
     "decimal": "decimal", "delimiter": "delimiter", "diagonal": "diagonal", "format": "format",
     "id_pattern": "id-pattern", "key": "key", "labels": "vertices", "loadings": "loadings",
     "max_bytes": "max-bytes", "n_components": "components", "thousands": "thousands",
-    "vertices": "align",
+    "unseen": "unseen-sites", "vertices": "align",
 }  # fmt: skip
 _ARGUMENT = "|".join(_OPTIONS)
 # Messages, or parts of them, that a command says in another way. In this order.
@@ -41,6 +41,8 @@ _WORDS: list[tuple[str, Any]] = [
      "Add the rows, or leave the graphs out"),
     (r"(?<!\()\bmissing='unobserved'", "--allow-missing"),
     (r"\bdirected=True\b", "--directed"),
+    (r"\bpass mean_only=True", "take out locations alone (--location-only)"),
+    (r"\bpass unseen='estimate'", "allow it to be estimated (--unseen-sites estimate)"),
     (r" \(select_vertices\)", " of the files"),
     (r"takes format= one of", "takes --to one of"),
     (r"^a step of preprocess must be one of (.*), or a function from GraphStack to GraphStack; "

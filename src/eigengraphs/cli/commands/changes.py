@@ -18,16 +18,16 @@ def changes(asked: Changes, _: Listener) -> Outcome:
     fit = FinishedFit(asked.folder)
     summary = fit.summary
     line = _line(fit, asked.order)
-    rows = list(line.order)
+    rows, (loadings, said) = list(line.order), fit.loadings
     names = [summary.graph_names[i] for i in rows]
     found = inference.change_points(
-        summary.loadings[rows], components=list(fit.components), leave_out=fit.degenerate,
+        loadings[rows], components=list(fit.components), leave_out=fit.degenerate,
         smallest=asked.smallest, n_permutations=asked.permutations, random_state=asked.seed,
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ManyAnomaliesWarning)  # said in words
         odd = inference.anomalies(
-            summary.loadings[rows], summary.residual_with_mean[rows], segments=found.segments,
+            loadings[rows], summary.residual_with_mean[rows], segments=found.segments,
             leave_out=fit.degenerate, random_state=asked.seed,
         )  # fmt: skip
     named = names
@@ -50,6 +50,7 @@ def changes(asked: Changes, _: Listener) -> Outcome:
             "change are not anomalies for that reason. The distance is that of the loadings, the "
             "residual score that of the logarithm of the residual of the whole graph; both are in "
             "robust standard deviations, corrected for skewness and heavy tails of most graphs.",
+            *said,
             *map(sentence, found.notes),
             found.methods,
             odd.methods,
@@ -74,7 +75,7 @@ def changes(asked: Changes, _: Listener) -> Outcome:
         ],
         "notes": found.notes, "methods": methods, "files": files,
     }  # fmt: skip
-    return Outcome((*words, f"Methods: {methods}", written(files)), facts, found.notes)
+    return Outcome((*words, *said, f"Methods: {methods}", written(files)), facts, found.notes)
 
 
 def _line(fit: FinishedFit, order: str | None) -> TimeLine:

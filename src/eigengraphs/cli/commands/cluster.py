@@ -22,11 +22,12 @@ def cluster(asked: Cluster, listen: Listener) -> Outcome:
     if of == "graphs" and (graph is not None or asked.normalize_rows or asked.stability):
         raise InputError("--graph, --normalize-rows and --stability are for clusters of vertices")
     known = None if truth is None else _known(fit, of, truth)
+    loadings, said = fit.loadings if of == "graphs" else (None, ())
     options: Any = {"n_clusters": asked.clusters, "method": asked.method, "truth": known,
                     "random_state": asked.seed}  # fmt: skip
     if of == "graphs":
         names, what, scaled = fit.summary.graph_names, "standardized loadings", ""
-        found = inference.cluster_graphs(fit.summary.loadings, **options)
+        found = inference.cluster_graphs(loadings, **options)
     else:
         names, what = fit.summary.vertex_names, "positions"
         scaled = ", each divided by its length" if asked.normalize_rows else ""
@@ -70,7 +71,7 @@ def cluster(asked: Cluster, listen: Listener) -> Outcome:
         words=tuple(words),
         header=tuple(columns),
         rows=tuple(zip(*columns.values(), strict=True)),
-        notes=(note,),
+        notes=(*said, note),
     )
     files = fit.add(finding, f"cluster-{of}.tsv")
     facts = {
@@ -78,7 +79,7 @@ def cluster(asked: Cluster, listen: Listener) -> Outcome:
         "bic": found.bic, "ari": found.ari, "purity": found.purity, "stability": found.stability,
         "files": files,
     }  # fmt: skip
-    return Outcome([*words, written(files)], facts)
+    return Outcome([*words, *said, written(files)], facts)
 
 
 def _known(fit: FinishedFit, of: str, truth: str) -> list[str]:

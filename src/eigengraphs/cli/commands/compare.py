@@ -8,6 +8,7 @@ from eigengraphs import inference
 from eigengraphs.cli.command_options import NOBODY, Compare
 from eigengraphs.cli.input_files import one_to_one
 from eigengraphs.cli.results_folder import FinishedFit, file_name
+from eigengraphs.cli.several_sites import harmonizing
 from eigengraphs.cli.terminal import Listener, Outcome, Table, sentence, written
 from eigengraphs.report.records import Finding, Intervals
 
@@ -23,6 +24,8 @@ def compare(asked: Compare, _: Listener) -> Outcome:
     """Test the loadings of a fit for differences between groups."""
     fit, group = FinishedFit(asked.folder), asked.group
     covariates = fit.covariates(asked.covariates, group, "--group")
+    sites = fit.harmonizing(asked.sites)
+    over = harmonizing(replace(sites, controls=None), fit.values)
     usual = _participants_for(fit, group)
     subject = usual if asked.subject is None else asked.subject
     whose = None if subject in (None, NOBODY) else subject
@@ -36,6 +39,7 @@ def compare(asked: Compare, _: Listener) -> Outcome:
         name=group,
         n_permutations=asked.permutations,
         random_state=asked.seed,
+        **over,
     )
     if whose is not None and whose == usual:
         note = f"graphs with the same {whose} are taken together"
@@ -51,8 +55,10 @@ def compare(asked: Compare, _: Listener) -> Outcome:
     if fit.summary.label is not None and fit.embedding.get_params().get("loadings") == "class":
         notes.insert(0, _CLASSES)
     # Other participants than usual are another question, with a table of its own.
-    named = ["compare", group, *covariates, *([] if whose == usual else ["of", whose or NOBODY])]
+    named = ["compare", group, *covariates, *([] if whose == usual else ["of", whose or NOBODY]),
+             *(["over", str(sites.harmonize)] if over else [])]  # fmt: skip
     adjusted = f", adjusted for {', '.join(covariates)}" if covariates else ""
+    adjusted += f", harmonized over {sites.harmonize}" if over else ""
     together = f", graphs of one {whose} together" if whose else ""
     finding = Finding(
         key=" ".join(named),

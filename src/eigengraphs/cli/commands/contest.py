@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from eigengraphs import inference
 from eigengraphs.cli.command_options import Contest
 from eigengraphs.cli.held_out import holding_out
 from eigengraphs.cli.input_files import gather
+from eigengraphs.cli.several_sites import harmonizing
 from eigengraphs.cli.terminal import Listener, Outcome, Table, written
 from eigengraphs.errors import InputError
 from eigengraphs.plot.three_panels import contest_figure
@@ -26,14 +28,16 @@ def contest(asked: Contest, listen: Listener) -> Outcome:
         raise InputError(f"{str(output)!r} is a file; name a folder by --output")
     data = gather(asked.source, asked.study, listen)
     column = make_column(label, data.column(label))
-    how = holding_out(
-        asked.how, asked.methods, column,
-        lambda name, option: data.column(name, f"use for {option}"), data.participants, listen,
-    )  # fmt: skip
+
+    def values(name: str, option: str) -> Sequence[Any]:
+        return data.column(name, f"use for {option}")
+
+    how = holding_out(asked.how, asked.methods, column, values, data.participants, listen)
+    over = harmonizing(asked.sites, values)
     listen("predict", f"comparing methods on {count_of(data.graphs.n_graphs, 'graph')}")
     found = inference.contest(
         data.graphs, column.known, embedding=asked.embedding.estimator(data.graphs),
-        seed=asked.embedding.seed, participants=data.participants, **how,
+        seed=asked.embedding.seed, participants=data.participants, **how, **over,
     )  # fmt: skip
     listen("write", f"writing {output}")
     figure = contest_figure(found, f"{data.graphs.n_graphs} graphs, {label}")

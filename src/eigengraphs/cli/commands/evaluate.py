@@ -9,6 +9,7 @@ from eigengraphs import inference
 from eigengraphs.cli.command_options import Evaluate
 from eigengraphs.cli.held_out import holding_out
 from eigengraphs.cli.results_folder import FinishedFit, file_name
+from eigengraphs.cli.several_sites import harmonizing
 from eigengraphs.cli.terminal import Listener, Outcome, Table, forecasting, sentence, written
 from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.label_prediction import CHANCE
@@ -29,6 +30,8 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
     parts = None if asked.by is None else fit.values(asked.by, "--by")
     whose = fit.participants and fit.values(fit.participants, "--groups")
     how = holding_out(asked.how, asked.methods, column, fit.values, whose, listen)
+    sites = fit.harmonizing(asked.sites)
+    over = harmonizing(sites, fit.values)
     settings = quiet(fit.embedding)
     if asked.components is not None:
         settings = settings.set_params(n_components=asked.components)
@@ -43,13 +46,15 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         data.graphs, column.known, embedding=settings, covariates=covariates, beyond=beyond,
         learn_from="one" if asked.learn_from_one else "others", seed=asked.seed,
         positive=asked.positive, permutations=asked.permutations,
-        on_permutation=forecasting(listen, "permute", "permutation"), **how,
+        on_permutation=forecasting(listen, "permute", "permutation"), **how, **over,
     )  # fmt: skip
     words = found.words()
     where = found.header.index(found.measure)
     by = ["by", asked.how.folds] if asked.how.folds else []
     named = ["evaluate", target, *by, *covariates, *(["beyond", *beyond] if beyond else [])]
+    named += ["over", str(sites.harmonize)] if over else []
     adjusted = f", adjusted for {', '.join(covariates)}" if covariates else ""
+    adjusted += f", harmonized over {sites.harmonize}" if over else ""
     added = f", beyond {', '.join(beyond)}" if beyond else ""
     folds = f", folds by {asked.how.folds}" if by else ""
     title = f"Prediction of {target}{adjusted}{added}{folds}"

@@ -24,17 +24,25 @@ from sklearn.exceptions import ConvergenceWarning
 
 import eigengraphs
 from eigengraphs import store
-from eigengraphs.cli.command_options import Fit
+from eigengraphs.cli.command_options import NOBODY, Fit
 from eigengraphs.cli.commands.read import reading_finding
 from eigengraphs.cli.held_out import predict_label
 from eigengraphs.cli.input_files import Inputs, gather
 from eigengraphs.cli.results_folder import (
     FILES,
+    HARMONIZED,
     answers_in,
     by_component,
     check_output,
     write_columns,
+    write_harmonized,
     write_loadings,
+)
+from eigengraphs.cli.several_sites import (
+    harmonization_finding,
+    harmonize_fit,
+    harmonizing,
+    names_in,
 )
 from eigengraphs.cli.terminal import Listener, Outcome, files_left_out, noting
 from eigengraphs.embedding import JointEmbedding
@@ -111,6 +119,7 @@ class _Analysis:
     problems: list[Problem]
     prediction: Prediction | None
     findings: tuple[Finding, ...]
+    harmonized: Any  # loadings, if they were to be harmonized
     ordered: bool | str  # by this column, or by the order of the input
     seconds: dict[str, float]
 
@@ -121,6 +130,15 @@ def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Liste
     labels = None if label is None else data.column(label)
     classes = _classes(data, label, labels) if asked.settings.loadings == "class" else None
     ordered = _ordered(asked.order, data)
+    sites, keep, place = asked.sites, names_in(asked.keep), np.arange(float(graphs.n_graphs))
+
+    def values(name: str, option: str) -> Sequence[Any]:
+        return make_column(name, data.column(name, f"use for {option}")).known
+
+    if harmonizing(sites, values):
+        harmonize_fit(place, sites, keep, values)  # refused before hours are spent
+    elif keep:
+        raise InputError("--keep is for --harmonize, the column of sites")
     embedding = asked.embedding.estimator(graphs, **asdict(asked.settings))
     total = asked.embedding.components
     if total == "auto":
@@ -157,7 +175,7 @@ def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Liste
     prediction = None
     if label is not None:
         with timed("predict"):
-            found = predict_label(embedding, data, label, listen)
+            found = predict_label(embedding, data, label, listen, sites)
         if isinstance(found, str):
             problems.append(Problem("notice", f"{label} was not predicted: {found}"))
         else:
@@ -169,7 +187,12 @@ def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Liste
     if asked.halves and asked.settings.loadings != "class" and people >= _FEWEST and quick:
         with timed("halves"):
             findings = (reading_finding(embedding, data, listen)[0],)
-    return _Analysis(data, embedding, problems, prediction, findings, ordered, seconds)
+    harmonized = None
+    if sites.harmonize not in (None, NOBODY):
+        harmonized, step = harmonize_fit(embedding.loadings_, sites, keep, values)
+        of = values(step.site_name_, "--harmonize")
+        findings += (harmonization_finding(embedding.loadings_, harmonized, step, of),)
+    return _Analysis(data, embedding, problems, prediction, findings, harmonized, ordered, seconds)
 
 
 def _work(embedding: JointEmbedding, graphs: GraphStack) -> float:
@@ -239,6 +262,8 @@ def _write(analysis: _Analysis, asked: Fit) -> list[Path]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(folder, replacing=True) as new:
         write_loadings(new / "loadings.tsv", je, data.graphs, data.columns, je.loadings_)
+        if analysis.harmonized is not None:
+            write_harmonized(new / HARMONIZED, data.graphs, data.columns, analysis.harmonized)
         _write_tables(analysis, new)
         je.save(new / "model.eg")
         text = json.dumps(record, indent=1, ensure_ascii=False, default=str)
@@ -264,7 +289,10 @@ def _write(analysis: _Analysis, asked: Fit) -> list[Path]:
         write_report(replace(summary, findings=analysis.findings), new)
     for name in answers_in(folder):  # where folders cannot be exchanged, they stayed
         (folder / name).unlink()
-    return [folder / name for name in FILES]
+    if analysis.harmonized is None:
+        (folder / HARMONIZED).unlink(missing_ok=True)
+        return [folder / name for name in FILES]
+    return [folder / name for name in (*FILES, HARMONIZED)]
 
 
 def _write_tables(analysis: _Analysis, folder: Path) -> None:
@@ -304,6 +332,8 @@ def _provenance(analysis: _Analysis, asked: Fit) -> dict[str, Any]:
     return {
         "command": ["eigengraphs", *sys.argv[1:]],
         "settings": analysis.embedding.get_params(),
+        "harmonize": None if analysis.harmonized is None
+        else asdict(asked.sites) | {"keep": names_in(asked.keep)},
         "inputs": analysis.data.checksums,
         "reading": {
             "source": str(Path(asked.source).absolute()),

@@ -39,7 +39,7 @@ from eigengraphs.inference.prediction.prediction_pipelines import (
     rule_name,
     run_folds,
 )
-from eigengraphs.inference.studies.adjustment import Harmonize
+from eigengraphs.inference.studies.adjustment import Harmonize, named_site
 from eigengraphs.inference.studies.designs import (
     Array,
     Indices,
@@ -833,15 +833,13 @@ def _sites(
         if settings is not None or controls is not None:
             raise InputError("give the sites by harmonize=, one value per graph")
         return None
-    name, values = "site", harmonize
-    if isinstance(harmonize, Mapping):
-        ((name, values),) = harmonize.items()
+    name, values = named_site(harmonize)
     if name in covariates:
         raise InputError(
             f"{name!r} is in harmonize and in covariates; leave it out of the covariates"
         )
     chosen = None if controls is None else told("controls", controls)
-    return Sites(str(name), told(str(name), values), settings or Harmonize(), chosen)
+    return Sites(name, told(name, values), settings or Harmonize(), chosen)
 
 
 class _Scoring:

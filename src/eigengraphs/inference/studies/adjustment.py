@@ -31,7 +31,7 @@ from eigengraphs.inference.studies.designs import (
     words,
 )
 
-__all__ = ["Coding", "CovariateAdjustment", "Harmonize"]
+__all__ = ["Coding", "CovariateAdjustment", "Harmonize", "harmonized_for_test", "named_site"]
 
 Unseen: TypeAlias = Literal["error", "estimate"]
 _CHANGE, _ROUNDS = 1e-4, 1000  # as in the published code: where its iteration stops; more is a bug
@@ -508,9 +508,7 @@ class Harmonize(_LoadingsStep):
             if site is None:
                 raise InputError("there is no site to harmonize; give site, one value per graph")
             table = table_columns(covariates, len(Y))
-            name = "site"
-            if isinstance(site, Mapping):
-                ((name, site),) = site.items()
+            name, site = named_site(site)
         learn = np.ones(len(Y), dtype=bool)
         if controls is not None:
             plain = graph_values("controls", controls, len(Y))
@@ -654,3 +652,61 @@ def _site_means(Z: Array, codes: Indices) -> Array:
     """Return for each row the mean over its site, (m, c)."""
     S = np.eye(int(codes.max()) + 1)[codes]
     return np.asarray(S @ ((S.T @ Z) / S.sum(axis=0)[:, None]))
+
+
+def named_site(given: Any) -> tuple[str, Any]:
+    """Return the name of a column of sites, and its values, from either or both."""
+    if not isinstance(given, Mapping):
+        return "site", given
+    ((name, values),) = given.items()
+    return str(name), values
+
+
+def harmonized_for_test(
+    loadings: Any,
+    harmonize: Any,
+    covariates: Any,
+    group: Any,
+    name: str,
+    settings: Harmonize | None = None,
+) -> tuple[Array, dict[str, Any], str]:
+    """Return harmonized loadings for a test of groups, covariates with the site, and what was done.
+
+    Given sites and covariates, the result depends on the loadings alone and not on the groups: then
+    groups that make no difference can still be exchanged. Graphs of unknown sites are left as they
+    are; the site being a covariate, they are left out of the test.
+
+    Parameters
+    ----------
+    loadings, harmonize, covariates, group, name, settings
+        As :func:`~eigengraphs.inference.compare` takes them; ``settings`` are its ``harmonizer``.
+    """
+    Y = read_loadings(loadings)
+    site, values = named_site(harmonize)
+    table = table_columns(covariates, len(Y))
+    if site in table:
+        raise InputError(f"{site!r} is harmonized, and is a covariate then: do not name it as one")
+    sites, groups = (
+        read_variable(site, values, len(Y), "groups"),
+        read_variable(name, group, len(Y)),
+    )
+    both = np.flatnonzero(sites.known & groups.known)
+    pairs = {(sites.values[i], groups.values[i]) for i in both}
+    if groups.levels and len(pairs) == len({place for place, _ in pairs}) > 1:
+        raise InputError(
+            f"each {site} has graphs of one group of {name!r} alone, so that differences between "
+            "groups cannot be separated from those between sites"
+        )
+    known = np.flatnonzero(sites.known)
+    step = Harmonize() if settings is None else settings
+    Y[known] = step.fit_transform(
+        Y[known], site={site: [sites.levels[int(sites.values[i])] for i in known]},
+        covariates={column: [values[i] for i in known] for column, values in table.items()},
+    )  # fmt: skip
+    keeping = f"with the effects of {words(list(table), 20)} kept and " if table else ""
+    said = (
+        f"Loadings were harmonized over {site} by ComBat (Johnson et al., 2007), {keeping}without "
+        f"knowledge of {name}; {site} was also a covariate of the test, so that it keeps its level "
+        "where sites have unequal shares of groups (Nygaard et al., 2016)."
+    )
+    return Y, {**table, site: values}, said

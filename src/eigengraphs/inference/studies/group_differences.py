@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from eigengraphs.fitting.settings import check_count
+from eigengraphs.inference.studies.adjustment import Harmonize, harmonized_for_test
 from eigengraphs.inference.studies.designs import (
     Array,
     DesignKind,
@@ -139,6 +140,7 @@ class Comparison(Tests, Effects):
     n_units: int
     n_bootstrap: int
     notes: tuple[str, ...]
+    harmonized: str = ""
 
     @property
     def means(self) -> Array:
@@ -347,6 +349,7 @@ class Comparison(Tests, Effects):
         estimated += " have standard errors that allow each graph its own spread (HC2)."
         together = ", and of all together after whitening by their shrunk covariance" * (d > 1)
         return (
+            f"{self.harmonized}{' ' * bool(self.harmonized)}"
             f"{what} {name} ({self._units}{within}){adjusted}. {means}Welch's F statistics of the "
             f"{count_of(d, 'component')}{together}, with variances of {cells} moderated by their "
             f"common ones, were referred to {orders}. p values of components were adjusted by the "
@@ -373,6 +376,8 @@ def compare(
     *,
     covariates: Any = None,
     subjects: Any = None,
+    harmonize: Any = None,
+    harmonizer: Harmonize | None = None,
     components: Sequence[str] | None = None,
     leave_out: Any = None,
     name: str = "group",
@@ -402,6 +407,13 @@ def compare(
     subjects : (m,), optional
         The participant of each graph. If the group is the same in all graphs of a subject, means of
         subjects are compared; if it varies within all subjects, graphs within subjects.
+    harmonize : (m,), optional
+        The site of each graph, or a mapping of the name of the column to them. Loadings are
+        harmonized over sites with the covariates kept, and the site is a covariate of the test.
+        The group is not kept: loadings that know the group would reject too often where groups
+        have unequal shares of the sites.
+    harmonizer
+        Settings for that, ``Harmonize(mean_only=True)``.
     components
         Names of the components; ``je1``, ``je2``, ... by default.
     leave_out : (d,) of bool, optional
@@ -433,6 +445,11 @@ def compare(
     check_count("n_permutations", n_permutations)
     check_count("n_bootstrap", n_bootstrap)
     check_share("confidence", confidence)
+    harmonized = ""
+    if harmonize is not None:
+        loadings, covariates, harmonized = harmonized_for_test(
+            loadings, harmonize, covariates, group, name, harmonizer
+        )
     Y, unit, names, notes = varying_loadings(
         loadings, lambda Y: np.ptp(Y, axis=0), "the same for all graphs", least=3,
         components=components, leave_out=leave_out,
@@ -489,6 +506,7 @@ def compare(
         n_units=int(design.units.max()) + 1,
         n_bootstrap=n_bootstrap,
         notes=tuple(notes),
+        harmonized=harmonized,
         **vars(tests),
         **vars(effects),
     )
