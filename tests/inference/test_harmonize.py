@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.inference import Harmonize, evaluate
+from eigengraphs.inference import Formula, Harmonize, compare, evaluate
 
 NEW = [
     [0.7034413586, 4.9439432727, -0.7565103613, 0.4676415941],
@@ -209,3 +209,32 @@ def test_controls_of_the_training_graphs_are_learned_from():
     assert sum(step.counts_) == well[found.splits[0][0]].sum()
     with pytest.raises(InputError, match="give the sites by harmonize="):
         asked(LABEL, controls=well)
+
+
+def test_groups_are_compared_with_the_site_as_a_covariate_whatever_it_is_called():
+    rng = np.random.default_rng(4)
+    Lam, site, age = study(4, 90)
+    group = np.where(rng.random(90) < np.where(site == "a", 0.8, 0.3), "ill", "well")
+    Lam[:, 0] += 1.5 * (group == "ill")
+    given = {"n_permutations": 199, "n_bootstrap": 100, "random_state": 0}
+    codes = {"scanner": np.array([11.0, 12.0, 13.0])[np.searchsorted(list("abc"), site)]}
+    found = compare(Lam, group, covariates={"age": age}, harmonize=codes, **given)
+    even = Harmonize().fit_transform(Lam, site=site, covariates={"age": age})
+    by_hand = compare(even, group, covariates={"age": age, "site": site}, **given)
+    assert np.allclose(found.F, by_hand.F)
+    assert found.covariates == ("age", "scanner")
+    assert "harmonized over scanner by ComBat" in found.methods
+    table = {"group": group, "age": age, **codes}
+    with pytest.raises(InputError, match=r"add '\+ C\(scanner\)'"):
+        compare(Lam, Formula("~ group + scanner", table, "group"), harmonize=codes, **given)
+    told = compare(
+        Lam, Formula("~ group + age + C(scanner)", table, "group"), harmonize=codes, **given
+    )
+    assert told.significant() == ("je1",)
+    with pytest.raises(InputError, match="each site has graphs of one group"):
+        compare(Lam, np.where(site == "a", "ill", "well"), harmonize=site)
+    with pytest.raises(InputError, match="'site' is harmonized, and is a covariate then"):
+        compare(Lam, group, harmonize=site, covariates={"site": site})
+    some = np.where(np.arange(90) < 5, None, site)
+    left = compare(Lam, group, harmonize=some, **given)
+    assert any("5 without site" in note for note in left.notes)

@@ -13,8 +13,6 @@ from eigengraphs.errors import InputError
 from eigengraphs.report.records import Finding
 from eigengraphs.system.labels import component_column, count_of
 
-__all__ = ["harmonization_finding", "harmonize_fit", "harmonizing", "names_in"]
-
 Values = Callable[[str, str], Sequence[Any]]  # of a column, for an option
 
 

@@ -19,6 +19,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.inference.studies.designs import (
     Array,
     Indices,
+    Question,
     Variable,
     check_choice,
     counted,
@@ -30,8 +31,6 @@ from eigengraphs.inference.studies.designs import (
     units,
     words,
 )
-
-__all__ = ["Coding", "CovariateAdjustment", "Harmonize", "harmonized_for_test", "named_site"]
 
 Unseen: TypeAlias = Literal["error", "estimate"]
 _CHANGE, _ROUNDS = 1e-4, 1000  # as in the published code: where its iteration stops; more is a bug
@@ -669,7 +668,7 @@ def harmonized_for_test(
     group: Any,
     name: str,
     settings: Harmonize | None = None,
-) -> tuple[Array, dict[str, Any], str]:
+) -> tuple[Array, dict[str, Any] | None, str]:
     """Return harmonized loadings for a test of groups, covariates with the site, and what was done.
 
     Given sites and covariates, the result depends on the loadings alone and not on the groups: then
@@ -684,23 +683,24 @@ def harmonized_for_test(
     Y = read_loadings(loadings)
     site, values = named_site(harmonize)
     table = table_columns(covariates, len(Y))
+    sites = read_variable(site, values, len(Y), "groups")
     if site in table:
         raise InputError(f"{site!r} is harmonized, and is a covariate then: do not name it as one")
-    sites, groups = (
-        read_variable(site, values, len(Y), "groups"),
-        read_variable(name, group, len(Y)),
-    )
-    both = np.flatnonzero(sites.known & groups.known)
-    pairs = {(sites.values[i], groups.values[i]) for i in both}
-    if groups.levels and len(pairs) == len({place for place, _ in pairs}) > 1:
-        raise InputError(
-            f"each {site} has graphs of one group of {name!r} alone, so that differences between "
-            "groups cannot be separated from those between sites"
-        )
+    if isinstance(group, Question):
+        _check_term(site, group, len(Y))
+    else:
+        groups = read_variable(name, group, len(Y))
+        both = np.flatnonzero(sites.known & groups.known)
+        pairs = {(sites.values[i], groups.values[i]) for i in both}
+        if groups.levels and len(pairs) == len({place for place, _ in pairs}) > 1:
+            raise InputError(
+                f"each {site} has graphs of one group of {name!r} alone, so that differences "
+                "between groups cannot be separated from those between sites"
+            )
     known = np.flatnonzero(sites.known)
-    step = Harmonize() if settings is None else settings
-    Y[known] = step.fit_transform(
-        Y[known], site={site: [sites.levels[int(sites.values[i])] for i in known]},
+    names = [sites.levels[int(i)] if i == i else None for i in sites.values]  # texts are groups
+    Y[known] = (Harmonize() if settings is None else settings).fit_transform(
+        Y[known], site={site: [names[i] for i in known]},
         covariates={column: [values[i] for i in known] for column, values in table.items()},
     )  # fmt: skip
     keeping = f"with the effects of {words(list(table), 20)} kept and " if table else ""
@@ -709,4 +709,16 @@ def harmonized_for_test(
         f"knowledge of {name}; {site} was also a covariate of the test, so that it keeps its level "
         "where sites have unequal shares of groups (Nygaard et al., 2016)."
     )
-    return Y, {**table, site: values}, said
+    return Y, None if isinstance(group, Question) else {**table, site: names}, said
+
+
+def _check_term(site: str, formula: Question, m: int) -> None:
+    """Refuse a formula without the site as a categorical term."""
+    variables = {variable.name: variable for variable in formula.variables(m)}
+    text = str(getattr(formula, "text", ""))
+    if site not in variables or (not variables[site].levels and f"C({site})" not in text):
+        term = site if site not in variables else f"C({site})"
+        raise InputError(
+            f"loadings are harmonized over {site!r}, which must be a categorical term of the "
+            f"formula then: add '+ {term}' to {text!r}"
+        )
