@@ -114,7 +114,11 @@ def participants_for(
 
 
 def predict_label(
-    embedding: JointEmbedding, data: Inputs, label: str, listen: Listener, sites: Harmonizing
+    embedding: JointEmbedding,
+    data: Inputs,
+    label: str,
+    listen: Listener,
+    sites: Harmonizing = Harmonizing(),  # noqa: B008
 ) -> Prediction | str:
     """Predict a label of held-out graphs; everything is learned from the others.
 

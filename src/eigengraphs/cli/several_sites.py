@@ -89,8 +89,8 @@ def harmonization_finding(
         key=f"harmonize {name}",
         title=f"Harmonization over {name}",
         words=(
-            f"Loadings were harmonized over {name} by ComBat, as learned from "
-            f"{count_of(sum(step.counts_), 'graph')} "
+            f"Loadings were harmonized over {name} by ComBat (Johnson et al., 2007), as learned "
+            f"from {count_of(sum(step.counts_), 'graph')} "
             f"({', '.join(f'{n} of {site}' for site, n in counts)}){kept}. {name} explained "
             f"{np.nanmin(share):.0%} to {np.nanmax(share):.0%} of the variance of single "
             f"components before, and {np.nanmin(share_after):.0%} to {np.nanmax(share_after):.0%} "

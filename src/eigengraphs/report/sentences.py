@@ -35,6 +35,9 @@ CITATIONS = {
     "method": "Wang, S., Arroyo, J., Vogelstein, J. T., and Priebe, C. E. (2021). Joint embedding "
     "of graphs. IEEE Transactions on Pattern Analysis and Machine Intelligence 43(4), 1324-1336. "
     "doi:10.1109/TPAMI.2019.2948619",
+    "combat": "Johnson, W. E., Li, C., and Rabinovic, A. (2007). Adjusting batch effects in "
+    "microarray expression data using empirical Bayes methods. Biostatistics 8(1), 118-127. "
+    "doi:10.1093/biostatistics/kxj037",
     "numpy": "Harris, C. R., et al. (2020). Array programming with NumPy. Nature 585, 357-362. "
     "doi:10.1038/s41586-020-2649-2",
     "scipy": "Virtanen, P., et al. (2020). SciPy 1.0: fundamental algorithms for scientific "
@@ -282,7 +285,12 @@ def dimension_words(embedding: Any, choice: Any) -> str:
 
 
 def methods_text(
-    embedding: Any, n_graphs: int, *, choice: Any = None, prediction: Prediction | None = None
+    embedding: Any,
+    n_graphs: int,
+    *,
+    choice: Any = None,
+    prediction: Prediction | None = None,
+    harmonized: str = "",
 ) -> str:
     """Return a paragraph on what was done, to paste into a paper, and its references, in Markdown.
 
@@ -297,6 +305,8 @@ def methods_text(
         of the fit.
     prediction
         How a label was predicted, if one was.
+    harmonized
+        How loadings were harmonized over sites, if they were.
     """
     fit = FitView.of(embedding)
     choice = choice or getattr(embedding, "dimension_choice_", None)
@@ -339,6 +349,9 @@ def methods_text(
         f"SciPy {scipy.__version__} (Virtanen et al., 2020)",
     ]
     cited = ["method", "numpy", "scipy"]
+    if harmonized:
+        said.append(harmonized)
+        cited.insert(1, "combat")
     if prediction is not None and prediction.methods:
         scores = [f"{method.name} {method.score:.1%}" for method in prediction.methods]
         said.append(

@@ -257,7 +257,10 @@ def _write(analysis: _Analysis, asked: Fit) -> list[Path]:
     """Write all files, whole, or none of them."""
     je, data, folder = analysis.embedding, analysis.data, asked.output
     record = _provenance(analysis, asked)
-    methods = methods_text(je, data.graphs.n_graphs, prediction=analysis.prediction)
+    methods = methods_text(
+        je, data.graphs.n_graphs, prediction=analysis.prediction,
+        harmonized="" if analysis.harmonized is None else analysis.findings[-1].words[0],
+    )  # fmt: skip
     check_output(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(folder, replacing=True) as new:
