@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -56,6 +58,36 @@ def pytest_configure(config: pytest.Config) -> None:
 def storage(request: pytest.FixtureRequest) -> str:
     """Both ways to keep a stack."""
     return str(request.param)
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ended]:
+    """Return a function that runs a command of ours in this process, in ``tmp_path``."""
+    from eigengraphs.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run_command(*words: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        assert "Traceback" not in said.err
+        return Ended(end.value.code or 0, said.out, said.err)
+
+    return run_command
 
 
 @pytest.fixture(scope="session")

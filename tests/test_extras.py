@@ -58,23 +58,6 @@ def test_a_missing_extra_is_named():
     assert "pip install 'eigengraphs[report]'" in done.stdout
 
 
-def test_choosing_the_number_of_components_needs_an_extra_for_its_picture_alone():
-    done = run(
-        """
-        import numpy as np, eigengraphs as eg
-        choice = eg.select_dimension(np.ones((2, 8, 8)), 1, method="elbow", random_state=0)
-        print(choice.n_components)
-        try:
-            choice.plot()
-        except eg.errors.MissingExtraError as error:
-            print(error)
-        """
-    )
-    assert done.stdout.startswith("1\ndrawing a picture needs the package 'matplotlib'"), (
-        done.stderr
-    )
-
-
 def test_a_store_needs_an_extra_and_says_which(tmp_path):
     done = run(
         f"""

@@ -86,20 +86,3 @@ def test_results_do_not_print_whole_arrays(record):
     much = ("Array", "Floats", "Ints", "tuple", "Mapping", "Sequence", "dict[")
     if sum(any(word in kind for word in much) for kind in kinds) > 1:
         assert not hasattr(record.__repr__, "__wrapped__"), "its repr is the one of dataclasses"
-
-
-def test_a_record_is_shown_in_short():
-    graphs = eigengraphs.datasets.load_mice().graphs.log1p().select_vertices(range(30))
-    je = eigengraphs.JointEmbedding(2, random_state=0).fit(graphs)
-    shown = [
-        eigengraphs.inference.loading_intervals(je, graphs),
-        eigengraphs.inference.bootstrap(je, graphs, n_resamples=2),
-        *eigengraphs.inference.read_components(je, graphs, n_splits=0),
-        eigengraphs.inference.cluster_graphs(je),
-        eigengraphs.report.summarize(je, graphs, title="mice " * 100),
-        je.graph_positions(0),
-        eigengraphs.match_components(je, je),
-    ]
-    assert all(len(repr(result)) < 1200 and "\n" not in repr(result) for result in shown)
-    assert "loadings=<array (32, 2)>" in repr(shown[0])
-    assert "graph_names=<32 items>" in repr(shown[0])

@@ -362,7 +362,7 @@ def other_files() -> None:
         sealed({"model.json": b'{"format": 2, "state": {"object": "Popen", "fields": {}}}'}),
         "load")  # fmt: skip
     put("deep_report.json", "a report nested 12,000 deep", "is broken", "[" * 12_000, "report")
-    put("deep_recipe.json", "a recipe nested 12,000 deep", "not JSON", "[" * 12_000, "recipe")
+    put("deep_recipe.json", "a recipe nested 12,000 deep", "too deeply", "[" * 12_000, "recipe")
     put("keys.toml", "a key of 20,000 parts", "keys are nested without end",
         f"a{'.a' * 20_000} = 1", "recipe")  # fmt: skip
 

@@ -54,10 +54,3 @@ def test_uncertain_is_a_threshold_and_the_reference_is_sure():
     for wrong in (-0.1, 1.5, "high", True, np.nan):
         with pytest.raises(InputError, match="threshold must be a number from 0 to 1"):
             found.uncertain(wrong)
-
-
-def test_repr_tells_what_happened():
-    A, B = correlated_blocks(60, 0.9, 0)
-    order, _ = partly_shuffled(60, 0.1, 0)
-    text = repr(eg.align([A, B[np.ix_(order, order)]], random_state=0))
-    assert text.startswith("Alignment(2 graphs, 60 vertices, 6 of 120 vertices moved, 0 uncertain")

@@ -108,9 +108,7 @@ def test_very_few_vertices(n):
 BAD = {
     "vertices": ({"reference": np.ones((5, 5))}, AlignmentError, "has 5 vertices, the graphs have"),
     "no such graph": ({"reference": 7}, SelectionError, "graph 7 does not exist.*'mean'"),
-    "no such name": ({"reference": "three"}, SelectionError, "no graph is called 'three'.*'mean'"),
     "no graph": ({"reference": None}, InputError, "or one graph .*, got NoneType"),
-    "a bool": ({"reference": True}, InputError, "or one graph .*, got bool"),
     "two graphs": ({"reference": STACK}, InputError, "must be one graph, got a stack of 2"),
     "seed out of range": ({"seeds": [3, N]}, SelectionError, "vertex of the reference 40 does not"),
     "partner out of range": ({"seeds": [(3, N)]}, SelectionError, "vertex 40 does not exist"),
@@ -121,13 +119,9 @@ BAD = {
     "triples": ({"seeds": np.ones((2, 3), int)}, InputError, r"pairs \(k, 2\).*shape \(2, 3\)"),
     "a number": ({"seeds": 3}, InputError, "seeds must be None, a list.*got 3"),
     "half vertices": ({"seeds": [0.5]}, InputError, "numbers of type float64"),
-    "seeds of no graph": ({"seeds": {"three": [1]}}, SelectionError, "no graph is called 'three'"),
     "init": ({"init": "identity"}, InputError, "'order' or 'spectral', got init='identity'"),
-    "n_init": ({"n_init": 0}, InputError, "n_init must be a whole number >= 1, got n_init=0"),
-    "max_iter": ({"max_iter": 2.5}, InputError, "max_iter must be a whole number"),
     "max_vertices": ({"max_vertices": 30}, InputError, "40 vertices, more than max_vertices=30"),
     "preprocess": ({"preprocess": "logs"}, InputError, "a step of preprocess must be one of"),
-    "random_state": ({"random_state": "x"}, InputError, "random_state must be"),
 }  # fmt: skip
 
 

@@ -5,11 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from eigengraphs.alignment.graph_matching import (
-    match,
-    standardize,
-    swap_losses,
-)
+from eigengraphs.alignment.graph_matching import match, standardize, swap_losses
 
 NO_SEEDS = np.empty((0, 2), dtype=np.intp)
 

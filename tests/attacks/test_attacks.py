@@ -18,7 +18,6 @@ from eigengraphs.system.limits import DEFAULT, Cap
 
 HERE = Path(__file__).parent
 ATTACKS = json.loads((HERE / "attacks.json").read_text())
-CODE = "from eigengraphs.cli import main; main()"
 SECONDS, BYTES = 1.0, 200_000_000  # of this process; a file that is refused takes no more
 
 
@@ -111,11 +110,9 @@ def test_max_bytes_raises_the_cap_of_every_reader(tmp_path):
     assert eg.read(path, max_bytes=8, format="matrix").n_vertices == 2
 
 
-def test_the_command_line_says_and_takes_max_bytes():
-    file = str(HERE / "files" / "terabytes.npy")
+def test_the_command_line_says_and_takes_max_bytes(run):
     for more in ([], ["--max-bytes", "4G"]):
-        command = [sys.executable, "-c", CODE, "check", file, *more]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert run.returncode == 3
-        assert "raise the cap with --max-bytes" in " ".join(run.stderr.split())
-        assert ("cap of 4,294,967,296" in " ".join(run.stderr.split())) is bool(more)
+        code, _, said = run("check", HERE / "files" / "terabytes.npy", *more)
+        assert code == 3
+        assert "raise the cap with --max-bytes" in " ".join(said.split())
+        assert ("cap of 4,294,967,296" in " ".join(said.split())) is bool(more)

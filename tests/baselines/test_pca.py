@@ -55,13 +55,6 @@ def test_without_centering_it_is_a_singular_value_decomposition(storage):
     assert not (mean.toarray() if storage == "sparse" else mean).any()
 
 
-def test_it_nests(storage):
-    stack = GraphStack(random_symmetric(9, 6, seed=0), storage=storage)
-    Z = VectorizedPCA(5).fit_transform(stack)
-    for k in (1, 3):
-        assert VectorizedPCA(k).fit_transform(stack) == pytest.approx(Z[:, :k])
-
-
 def test_all_components_give_the_graphs_back(storage):
     A = random_symmetric(5, 6, seed=0, density=0.6)
     fit = VectorizedPCA(4).fit(GraphStack(A, storage=storage))
@@ -109,12 +102,3 @@ def test_copies_of_one_graph_have_no_components_but_rounding(seed, storage):
 def test_the_largest_score_of_each_component_is_positive(storage):
     Z = VectorizedPCA(4).fit_transform(GraphStack(random_symmetric(9, 6, seed=3), storage=storage))
     assert (Z[np.abs(Z).argmax(axis=0), range(4)] > 0).all()
-
-
-def test_few_vertices_in_many_graphs(storage):
-    A = random_symmetric(50, 2, seed=0)  # 3 pairs
-    fit = VectorizedPCA(3).fit(GraphStack(A, storage=storage))
-    assert fit.rank_ == 3
-    assert fit.inverse_transform(fit.transform(A)) == pytest.approx(A)
-    with pytest.raises(InputError, match="more than 3"):
-        VectorizedPCA(4).fit(A)

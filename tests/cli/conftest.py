@@ -1,7 +1,6 @@
 """A study on disk: 24 participants of two groups, one matrix each, and a table of participants."""
 
 import json
-import sys
 
 import numpy as np
 import pandas as pd
@@ -44,26 +43,6 @@ def change(study):
             np.savetxt(path, new(i, np.loadtxt(path, delimiter=",")), delimiter=",", fmt=fmt)
 
     return change_matrices
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Return a function that runs a command in this process: code, output and errors."""
-    from eigengraphs.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run_command(*words):
-        monkeypatch.setattr(sys, "argv", ["eigengraphs", *map(str, words)])
-        with pytest.raises(SystemExit) as end:
-            main()
-        said = capsys.readouterr()
-        assert "Traceback" not in said.err
-        return end.value.code or 0, said.out, said.err
-
-    return run_command
 
 
 def must(code, part):

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -222,38 +221,3 @@ def test_vertices_and_graphs_are_clustered(out, done, told, table):
 def test_what_cannot_be_answered(out, refused, words, said):
     assert said in refused(*words)
     assert [one.key for one in FinishedFit(out).summary.findings] == ["read"]
-
-
-@pytest.mark.parametrize("verdict", ["not shown to replicate", "looks like noise"])
-def test_a_doubt_about_a_component_that_differs_says_both(out, done, verdict):
-    done("compare", "out", "--group", "group")
-    summary = FinishedFit(out).summary
-
-    def said(ks):
-        """Return the words on components (from 0) with this verdict."""
-        read = next(found for found in summary.findings if found.key == "read")
-        at = [read.header.index(name) for name in ("replicability", "p (noise)", "verdict")]
-        rows = [list(row) for row in read.rows]
-        for k in ks:
-            for place, value in zip(at, (0.46, 0.12, verdict), strict=True):
-                rows[k][place] = value
-        again = replace(read, rows=tuple(tuple(row) for row in rows))
-        others = [found for found in summary.findings if found.key != "read"]
-        words = replace(summary, findings=(again, *others)).words
-        (line,) = (text for text in words if text.startswith("Component"))
-        return line
-
-    # Groups differ in component 2 alone.
-    alone, differs, both = said([0]), said([1]), said([0, 1])
-    assert "replicability 0.46, p = 0.12" in alone
-    assert "differ" not in alone
-    for line, subject in ((differs, "its"), (both, "of component 2")):
-        assert "by group" in line
-        assert "differ" in line
-        assert subject in line
-    assert differs.startswith("Component 2: ")
-    assert both.startswith("Components 1 and 2: ")
-    verbs = ("looks like noise", "look like noise")
-    noise = verdict == "looks like noise"
-    assert [verbs[0] in differs, verbs[1] in both] == [noise, noise]
-    assert verbs[0] not in both

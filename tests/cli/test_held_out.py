@@ -40,34 +40,6 @@ def test_groups_are_found_and_noise_is_not(stack, predict):
     assert predict(coin, embedding=shaped).methods[0].score < 0.85
 
 
-def test_graphs_of_one_participant_stay_together(predict):
-    people, seen = [f"p{i // 2}" for i in range(24)], []
-    found = predict(["a", "a", "b", "b"] * 6, people, listen=lambda *step: seen.append(step))
-    assert "Graphs of one participant stay together" in found.protocol
-    assert seen[-1][2] == seen[-1][3] == len(found.methods[0].folds)
-
-
-def test_where_the_label_is_the_participant_sessions_are_split(predict):
-    people = [f"p{i // 4}" for i in range(24)]
-    found = predict(people, people)
-    assert "stay together" not in found.protocol
-    assert "Each class is one participant, whose graphs are in different folds" in found.protocol
-
-
-def test_quantities_are_regressed(je, predict):
-    found = predict(je.loadings_[:, 1].tolist())
-    assert found.kind == "quantity"
-    assert found.classes == ()
-    assert found.methods[0].score > 0.8 > 0.1 > found.chance
-    assert "accuracy" not in found.protocol
-
-
-def test_graphs_without_a_value_take_no_part(predict):
-    found = predict([None, *np.random.default_rng(2).normal(50, 9, 23).tolist()])
-    assert found.n_graphs == 23
-    assert len(found.methods[0].folds) == len(found.chance_folds) == 5
-
-
 def test_a_fold_of_one_participant_has_a_score(predict):
     # Four participants: each fold is one of them, whose graphs share the value.
     people = [f"p{i // 6}" for i in range(24)]

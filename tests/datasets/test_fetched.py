@@ -93,15 +93,6 @@ def test_the_subset_of_the_paper_has_704_pages(wiki):
 # ---------------------------------------------------------------------------------- hnu1
 
 
-def test_hnu1_has_thirty_subjects_with_ten_sessions_in_the_order_of_numbers(hnu1):
-    assert repr(hnu1) == "HNU1(300 undirected graphs on 70 vertices)"
-    assert hnu1.sessions.reshape(30, 10).tolist() == [list(range(1, 11))] * 30
-    subjects = [f"sub-{number:07d}" for number in range(25427, 25457)]
-    assert hnu1.subjects.tolist() == np.repeat(subjects, 10).tolist()
-    assert hnu1.graphs.graph_names[:2] == ("sub-0025427_ses-1", "sub-0025427_ses-2")
-    assert hnu1.graphs.graph_names[9] == "sub-0025427_ses-10"
-
-
 def test_regions_of_hnu1_come_right_then_left(hnu1, data_folder):
     table = np.loadtxt(data_folder / "hnu1" / "vertices.tsv", dtype=str, skiprows=1)
     assert table[:, 0].tolist() == [str(s) for s in range(1, 71)]

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from known_graphs import section_5_1, stored
+from known_graphs import section_5_1
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError, NotAvailableError
@@ -49,12 +49,6 @@ def test_a_rule_alone_says_what_it_says_among_others(stack, choice, rule):
     assert rule.capitalize() in alone.explain()
     if rule not in ("loadings", "halves"):  # which look further where the other has to
         assert np.array_equal(alone.curves[rule], choice.curves[rule])
-
-
-def test_dense_and_sparse_graphs_get_the_same_choice(stack, choice):
-    sparse = eg.select_dimension(stored(stack, "sparse"), 7, random_state=0)
-    assert sparse.choices == choice.choices
-    assert np.allclose(sparse.curves["pairs"], choice.curves["pairs"], rtol=1e-5)
 
 
 def test_fits_have_the_settings_and_the_seed_of_a_fit_of_ones_own(stack, choice):
@@ -143,16 +137,12 @@ def test_progress_is_told(stack, capsys):
     ("wrong", "message"),
     [
         ({"max_components": 0}, "max_components must be a whole number >= 1, got max_components=0"),
-        ({"max_components": 2.5}, "max_components must be a whole number"),
         ({"method": "scree"}, "method must be one of 'all', 'elbow', .* got method='scree'"),
         ({"alpha": 0}, "between 0 and 1, got alpha=0"),
-        ({"alpha": "low"}, "between 0 and 1, got alpha='low'"),
         ({"callback": 3}, "callback must be None or a function"),
         ({"centre": True}, "'centre' is not a setting"),
-        ({"n_components": 3}, "'n_components' is not a setting"),
         ({"diagonal": "empty"}, "diagonal must be one of"),
         ({"sample_weight": [1, 2]}, "sample_weight must have shape"),
-        ({"random_state": -1}, "random_state must be"),
     ],
 )
 def test_bad_settings_are_refused(stack, wrong, message):

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.cli import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "ideas" / "errors.md"
 
@@ -174,16 +173,13 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_message_of_the_command_line_is_on_the_page(name, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_a_message_of_the_command_line_is_on_the_page(name, run):
     eg.io.write(eg.GraphStack(A), "graphs.npz")
     Path("other").mkdir()
     Path("other/note.txt").write_text("hello", encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", ["eigengraphs", *COMMANDS[name]])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code == 3
-    assert words(capsys.readouterr().err.splitlines()[-1]) in shown()
+    code, _, said = run(*COMMANDS[name])
+    assert code == 3
+    assert words(said.splitlines()[-1]) in shown()
 
 
 def test_nothing_else_is_on_the_page():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 import warnings
 from collections.abc import Iterator
@@ -32,8 +31,7 @@ def drawing() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES],
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES]
 )
 @pytest.mark.usefixtures("drawing")
 def test_page_runs_without_warnings_and_draws(name: str, request: pytest.FixtureRequest) -> None:
@@ -48,18 +46,3 @@ def test_page_runs_without_warnings_and_draws(name: str, request: pytest.Fixture
     for figure in figures:
         assert figure.axes
         figure.canvas.draw()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_page_has_a_title_and_text_between_blocks(name: str) -> None:
-    text = (GALLERY / f"{name}.py").read_text(encoding="utf-8")
-    title = re.match(r'"""\n(.+)\n(=+)\n\n', text)
-    assert title is not None
-    assert len(title[2]) == len(title[1])
-    assert len(re.findall(r"^# %%\n# \w", text, flags=re.MULTILINE)) >= 4
-
-
-def test_the_gallery_has_a_header() -> None:
-    assert NAMES
-    header = (GALLERY / "GALLERY_HEADER.rst").read_text(encoding="utf-8")
-    assert header.startswith("Gallery\n=======\n")

@@ -117,15 +117,6 @@ def test_a_rank_that_is_exhausted_before_the_last_component(sizes, d, dtype, sto
         assert je.converged_
 
 
-def test_the_diagonal_of_identity_matrices_is_data_when_observed(sizes):
-    for n in sizes:
-        je = JointEmbedding(3, diagonal="observed", random_state=0).fit([np.eye(n)] * 2)
-        # Every direction is as good as every other, and each takes one dimension.
-        assert np.allclose(je.explained_ratio_, 1 / n)
-        H = je.latent_positions_
-        assert np.allclose(H.T @ H, np.eye(3), atol=1e-6)
-
-
 def test_isolated_vertices_stay_at_the_origin(sizes, storage):
     for n in sizes:
         je = JointEmbedding(2, diagonal="observed", random_state=0).fit(
@@ -189,14 +180,3 @@ def test_rounding_of_the_objective_does_not_stop_the_last_step(seed):
         s = rng.integers(0, 5)
         a[s, s:] = a[s:, s] = rng.random()
     assert JointEmbedding(8, random_state=0, solver="subspace").fit(A).converged_
-
-
-@pytest.mark.parametrize("n", [9, 110])
-def test_a_fit_with_nothing_left_can_be_extended(n):
-    stack = noiseless(n, 5, 2, seed=0).stack
-    with pytest.warns(DegenerateWarning):
-        je = JointEmbedding(3, random_state=0).fit(stack)
-    with pytest.warns(DegenerateWarning):
-        longer = je.extend(4)
-    assert np.array_equal(longer.latent_positions_[:, :3], je.latent_positions_)
-    assert (longer.loadings_[:, 2:] == 0).all()

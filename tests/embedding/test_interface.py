@@ -2,12 +2,10 @@
 
 import pickle
 
-import networkx as nx
 import numpy as np
 import pytest
 from known_graphs import random_symmetric, section_5_1, stored
 from sklearn import config_context
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -138,20 +136,6 @@ def test_a_refused_fit_leaves_the_old_one_whole(wrong):
     assert np.allclose(je.loadings_, before, rtol=0, atol=1e-12)
 
 
-def test_vertices_called_by_numbers_go_with_arrays():
-    A = np.abs(random_symmetric(3, 6, seed=1, hollow=True))
-    graphs = []
-    for a in A:
-        graph = nx.Graph()
-        graph.add_nodes_from([3, 1, 5, 0, 2, 4])  # in another order than the arrays
-        graph.add_weighted_edges_from((s, t, a[s, t]) for s in range(6) for t in range(s + 1, 6))
-        graphs.append(graph)
-    by_array = JointEmbedding(2, random_state=0).fit(A)
-    assert np.allclose(by_array.transform(graphs), by_array.loadings_)
-    by_graph = JointEmbedding(2, random_state=0).fit(graphs)
-    assert np.allclose(by_graph.transform(A), by_graph.loadings_)
-
-
 def test_new_graphs_are_aligned_by_name():
     rng = np.random.default_rng(0)
     A = random_symmetric(5, 6, seed=3, hollow=True)
@@ -239,9 +223,3 @@ def test_the_subspace_solver_prints_a_line_a_round(capsys):
     assert len(lines) == len(seen) >= 3
     assert lines[0].startswith("round 1: 0/2 components found, gradient ")
     assert lines[0].endswith(f", {seen[0].n_passes} passes")
-
-
-def test_unfitted():
-    for call in ("transform", "inverse_transform", "score", "truncate"):
-        with pytest.raises(NotFittedError):
-            getattr(JointEmbedding(), call)(np.ones((1, 3, 3)))

@@ -7,7 +7,6 @@ from sklearn.exceptions import NotFittedError
 
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.solvers.solution import Progress
 
 A = random_symmetric(5, 110, seed=0)  # beyond the shortcut for few vertices
 
@@ -22,23 +21,6 @@ class Stop:
         self.seen.append(progress)
         if len(self.seen) == self.at:
             raise KeyboardInterrupt
-
-
-def test_a_callback_is_told_how_the_fit_goes():
-    stop = Stop(at=None)
-    je = JointEmbedding(2, tol=1e-4, random_state=0, callback=stop).fit(A)
-    assert len(stop.seen) >= 2
-    assert all(isinstance(progress, Progress) for progress in stop.seen)
-    assert all(progress.n_passes <= je.n_passes_ for progress in stop.seen)
-    assert stop.seen[0].stationarity > stop.seen[-1].stationarity
-    assert stop.seen[-1].n_converged <= 2
-
-
-def test_a_callback_changes_nothing():
-    with_it = JointEmbedding(2, tol=1e-4, random_state=0, callback=Stop(None)).fit(A)
-    without = JointEmbedding(2, tol=1e-4, random_state=0).fit(A)
-    assert np.allclose(with_it.loadings_, without.loadings_, rtol=0, atol=1e-8)
-    assert np.array_equal(with_it.n_iter_, without.n_iter_)
 
 
 @pytest.mark.parametrize("callback", ["print", 3, [print]])

@@ -29,14 +29,6 @@ def test_the_first_components_of_a_longer_fit_are_the_shorter_fit(options):
     assert column_errors(again.latent_positions_, five.latent_positions_).max() < 1e-5
 
 
-def test_one_seed_gives_one_answer():
-    stack = section_5_1(32, 9, loops=False).stack
-    options = {"init": "random", "n_init": 2}
-    first = JointEmbedding(3, random_state=5, **options).fit(stack)
-    second = JointEmbedding(3, random_state=5, **options).fit(stack)
-    assert np.array_equal(first.latent_positions_, second.latent_positions_)
-
-
 def test_more_starts_never_explain_less():
     for seed in range(5):
         A = random_symmetric(10, 25, seed=seed)

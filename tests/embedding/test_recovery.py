@@ -7,7 +7,7 @@ from scipy import linalg
 
 from eigengraphs import GraphStack, JointEmbedding, match_components
 
-SEEDS = range(5)
+SEEDS = range(3)
 
 
 @pytest.mark.parametrize("init", ["auto", "svd", "random"])
@@ -74,17 +74,6 @@ def test_correlation_matrices_are_filled_although_their_diagonal_is_rounded():
     exact = C.copy()
     np.einsum("iss->is", exact)[...] = 1
     assert np.allclose(je.loadings_, JointEmbedding(2, random_state=0).fit(exact).loadings_)
-
-
-@pytest.mark.parametrize("center", [False, True])
-def test_bipartite_graphs_have_components_although_one_side_alone_has_none(center):
-    rng = np.random.default_rng(1)
-    B = rng.random((8, 5, 7))
-    A = np.zeros((8, 12, 12))
-    A[:, :5, 5:], A[:, 5:, :5] = B, B.transpose(0, 2, 1)
-    je = JointEmbedding(2, center=center, diagonal="observed", random_state=0).fit(A)
-    assert je.stop_reason_ == ("stationary", "stationary")
-    assert (je.explained_ratio_ > 0.01).all()
 
 
 def test_weak_components_are_found_and_not_taken_for_rounding():

@@ -42,13 +42,3 @@ def test_where_the_optimum_is_unique_the_answer_is_one(n, diagonal, center, stor
     assert column_errors(ours.latent_positions_, paper.latent_positions_).max() < 1e-5
     assert np.allclose(ours.loadings_, paper.loadings_, atol=1e-4)
     assert ours.n_passes_ < paper.n_passes_
-
-
-def test_weights_mean_the_same_to_both():
-    stack, H = planted(24)
-    weights = np.linspace(0, 3, 15)
-    fits = [
-        JointEmbedding(3, solver=solver, init=H, random_state=0).fit(stack, sample_weight=weights)
-        for solver in ("subspace", "algorithm1")
-    ]
-    assert np.allclose(fits[0].objective_path_, fits[1].objective_path_, rtol=1e-8)

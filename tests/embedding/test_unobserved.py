@@ -101,17 +101,6 @@ def two_halves(n, m=20):
     return A * (1 - np.eye(n))
 
 
-@pytest.mark.parametrize("n", [14, 105])
-def test_fits_are_nested_and_can_be_extended_and_cut(n):
-    A = two_halves(n)
-    two, one = fit(A, 2), fit(A, 1)
-    assert column_errors(two.latent_positions_[:, :1], one.latent_positions_).max() < 1e-6
-    assert column_errors(one.extend(2).latent_positions_, two.latent_positions_).max() < 1e-5
-    cut = two.truncate(1)
-    assert np.allclose(cut.loadings_, one.loadings_, atol=1e-6)
-    assert cut.diagonal_ == "unobserved"
-
-
 def test_transform_score_and_inverse_go_together(storage):
     A = two_halves(20)
     je = fit(stored(GraphStack(A), storage), 2, center=True)
@@ -155,25 +144,6 @@ def test_stars_hubs_and_edges_are_bounded_and_marked(make, n, storage):
     assert je.converged_
     assert je.explained_ratio_[0] > 0.4  # of two hubs, one
     assert np.abs(je.transform(stack) - je.loadings_).max() < 1e-7 * np.abs(je.loadings_).max()
-
-
-@pytest.mark.parametrize("graphs", [[[[2.0]], [[3.0]]], [[[0.0]]]], ids=["loops", "nothing"])
-def test_one_vertex_has_no_pair_of_different_ones(graphs):
-    with pytest.warns(DegenerateWarning, match="are zero; component 1 got"):
-        je = fit(np.array(graphs), 1)
-    assert (je.loadings_ == 0).all()
-    assert je.degenerate_.all()
-    assert je.score(np.array(graphs)) == 0
-
-
-def test_two_vertices_are_one_edge():
-    A = np.array([[[5.0, 1], [1, 3]], [[0, 2], [2, 0]]])
-    with pytest.warns(DegenerateWarning):
-        je = fit(A, 2)
-    assert je.explained_ratio_[0] == pytest.approx(1)
-    assert je.stop_reason_[1] == "exhausted"
-    h = je.latent_positions_[:, 0]
-    assert np.allclose(je.loadings_[:, 0] * h[0] * h[1], [1, 2])
 
 
 def test_algorithm_1_refuses_and_says_what_to_do():

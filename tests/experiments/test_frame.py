@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 from experiments.frame import Journal, Run
-from experiments.repetitions import measured
 
 import experiments
 from eigengraphs import datasets
@@ -152,27 +151,6 @@ def test_unknown_names_numbers_and_places_are_refused(tmp_path):
         reproduce("figure3", output=tmp_path)
 
 
-def test_a_timed_step_is_run_once_before_it_counts(tmp_path):
-    _CALLS.clear()
-    for _ in range(2):  # the second time nothing is left to do, nothing to warm up for
-        _run(tmp_path).repeat(_count, [{"repetition": r} for r in range(2)], timed=True)
-        assert _CALLS == [0, 0, 1]
-
-
-def test_standard_errors_show_two_digits():
-    assert measured([1.0, 1.0001]) == "1.000050 (0.000050)"
-    assert measured([1.0, 3.0]) == "2.000 (1.000)"
-    assert measured([0.5, 0.5]) == "0.500 (0.000)"
-    assert measured([0.5]) == "0.500"
-
-
-_CALLS = []
-
-
-def _count(rng, *, repetition):
-    _CALLS.append(repetition)
-
-
 def _draw(rng, *, repetition):
     return {"repetition": repetition, "value": float(rng.standard_normal())}
 
@@ -220,14 +198,14 @@ def test_list_and_usage(tmp_path):
 def test_what_lacks_its_data_does_not_keep_others_from_running(tmp_path):
     (tmp_path / "empty").mkdir(mode=0o555)
     lacking = {"EIGENGRAPHS_DATA": str(tmp_path / "empty"), "https_proxy": "http://127.0.0.1:9"}
-    done = command("table_d", "hollow", folder=tmp_path, **lacking)
+    done = command("table_d", "figure3", folder=tmp_path, **lacking)
     out, errors = done.communicate()
     assert done.returncode == 3
     assert "could not run table_d" in errors
     assert "US_airport_data.RData" in errors
     assert "Traceback" not in errors
     assert "wrote experiments/quick/RESULTS.md" in out
-    assert (tmp_path / "experiments" / "quick" / "hollow.png").exists()
+    assert (tmp_path / "experiments" / "quick" / "figure3.png").exists()
     assert not list((tmp_path / "experiments" / "quick").glob("table_d.*"))
 
 

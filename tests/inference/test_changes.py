@@ -11,11 +11,7 @@ from tests.inference.calibrate_changes import autoregression, false_alarm
 import eigengraphs as eg
 from eigengraphs.errors import DatasetError, InputError, ManyAnomaliesWarning
 from eigengraphs.inference import anomalies, change_points
-from eigengraphs.inference.changes_and_anomalies import (
-    largest_penalty,
-    segment,
-    segment_costs,
-)
+from eigengraphs.inference.changes_and_anomalies import largest_penalty, segment, segment_costs
 
 
 def written_out(Y, cuts):

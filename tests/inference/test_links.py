@@ -6,7 +6,8 @@ from sklearn.metrics import roc_auc_score
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError
-from eigengraphs.inference import link_prediction, predict_edges
+from eigengraphs.inference import predict_edges
+from eigengraphs.inference.prediction import link_prediction
 
 BLOCKS = np.arange(48) % 3
 B = np.array([[0.6, 0.1, 0.2], [0.1, 0.5, 0.1], [0.2, 0.1, 0.4]])

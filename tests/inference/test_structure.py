@@ -1,7 +1,5 @@
 """Planted structure is found again: what is common, of a group, of single graphs; and no more."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -147,12 +145,6 @@ ER = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
 def test_what_cannot_be_is_refused(call, said):
     with pytest.raises(InputError, match=said):
         call()
-
-
-def test_the_example_of_the_guide_runs(capsys):
-    page = Path(__file__).parents[2] / "docs" / "guide" / "structure.md"
-    exec(page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0], {})
-    assert "Component 1 is common to all graphs." in capsys.readouterr().out
 
 
 def test_graphs_without_edges_have_no_structure():

@@ -43,42 +43,6 @@ def test_the_300_files_of_hnu1_as_they_are_published(data_folder):
     assert all(len(file.sha256) == 64 for file in reading.files)
 
 
-@pytest.fixture(scope="module")
-def mice_folder(tmp_path_factory):
-    """The folder ``mice`` of graspologic: edge lists, participants, and tables beside them."""
-    mice = eg.datasets.load_mice()
-    folder = tmp_path_factory.mktemp("graspologic") / "mice"
-    (folder / "edgelists").mkdir(parents=True)
-    (folder / "features").mkdir()
-    for subject, A in zip(mice.subjects, mice.graphs, strict=True):
-        lines = [f"{s} {t} {A[s, t]}\n" for s, t in np.argwhere(np.triu(A))]
-        path = folder / "edgelists" / f"{subject}_ses-1_dti.edgelist"
-        path.write_text("".join(lines))
-        features = f",runno:,N{subject[4:]},atlas:,DB2,,\n\nROI,voxels,volume_mm3,adc,dwi,fa,rd\n"
-        features += "".join(f"{i},{8718 + i},0.79,0.0003,2424.0,0.18,0.0002\n" for i in range(5))
-        (folder / "features" / f"{subject[4:]}.csv").write_text(features)
-    rows = [f"{who},{what}" for who, what in zip(mice.subjects, mice.genotypes, strict=True)]
-    head = ["# sample_size : 32", "# n_vertices : 332", "participant_id,genotype"]
-    (folder / "participants.csv").write_text("\n".join(head + rows[::-1]) + "\n")
-    atlas = [f"{i},{i + 1},{name},255,0\n" for i, name in enumerate(mice.regions.structures[:166])]
-    (folder / "atlas.csv").write_text(",ROI,Structure,c_R,c_G\n" + "".join(atlas))
-    (folder / "blocks.csv").write_text("start,stop,name\n0,41,isocortex\n")
-    return folder
-
-
-def test_the_32_mice_as_graspologic_ships_them(mice_folder):
-    mice = eg.datasets.load_mice()
-    reading = eg.io.read_files(mice_folder)
-    assert reading.stack.n_graphs == 32
-    assert reading.stack.graph_names == tuple(f"sub-{sub}_ses-1" for sub in reading.columns["sub"])
-    order = np.argsort(mice.subjects)  # files come by name, the bundle in an order of its own
-    np.testing.assert_array_equal(reading.stack.dense, mice.graphs.dense[order])
-    assert loud(reading) == {"left out"}  # 32 tables of features, which nobody asked for
-    joined = eg.io.join(reading, eg.io.read_participants(mice_folder / "participants.csv"))
-    assert joined.columns["genotype"].tolist() == mice.genotypes[order].tolist()
-    assert joined.rows_without_graph == ()
-
-
 @pytest.mark.parametrize("delimiter", [" ", ","])
 def test_connectomes_of_mrtrix(tmp_path, delimiter):
     """tck2connectome: no header, comments of its history, the upper triangle with the diagonal."""

@@ -58,15 +58,6 @@ def test_files_of_igraph(tmp_path, ending):
     np.testing.assert_array_equal(stack.dense[0], A)
 
 
-def test_directed_files_of_networkx(tmp_path):
-    made = nx.DiGraph()
-    made.add_weighted_edges_from([("a", "b", 2.0), ("b", "c", 3.0)])
-    for ending, write in (("graphml", nx.write_graphml), ("gml", nx.write_gml)):
-        write(made, tmp_path / f"g.{ending}")
-        stack = eg.read(tmp_path / f"g.{ending}")
-        np.testing.assert_array_equal(stack.dense[0], [[0, 2, 0], [0, 0, 3], [0, 0, 0]])
-
-
 def test_attributes_of_edges_are_chosen_or_asked_for(tmp_path):
     made = nx.from_numpy_array(A, edge_attr="number_of_fibers")
     nx.set_node_attributes(made, {s: f"region {s}" for s in made}, "dn_name")

@@ -256,11 +256,7 @@ def test_a_small_table_among_edge_lists_is_refused_unless_it_is_said_to_be_one(t
 
 @pytest.mark.parametrize(
     ("text", "shape"),
-    [
-        (",a,b\na,0,1\nb,1,0\n", 2),
-        ("a,b,c\n0,1,2\n1,0,3\n2,3,0\n", 3),
-        ("i,j\n0,1\n1,0\n", 2),
-    ],
+    [(",a,b\na,0,1\nb,1,0\n", 2), ("a,b,c\n0,1,2\n1,0,3\n2,3,0\n", 3), ("i,j\n0,1\n1,0\n", 2)],
 )
 def test_small_matrices_with_names(tmp_path, text, shape):
     assert read_text(tmp_path, text, format="auto").n_vertices == shape

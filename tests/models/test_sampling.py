@@ -87,15 +87,6 @@ def test_each_graph_follows_its_own_loadings(directed, engine, check_frequencies
         check_frequencies(stack[i::4], P, directed=directed, rate=RATE / 4)
 
 
-@pytest.mark.parametrize("name", ["sbm", "ier", "rdpg", "mreg"])
-@pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.usefixtures("block_entries")
-def test_blocks_of_work_may_be_small(name, directed, engine, check_frequencies):
-    model = MODELS[name]
-    stack = model.sample(500, random_state=1, loops=True, directed=directed)
-    check_frequencies(stack, model.edge_probabilities(), loops=True, directed=directed)
-
-
 X = np.array([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.5, 0.5]])
 FEW = {  # models whose pairs are all of middling probability
     "ier": IER([[0, 0.5, 0.3, 0.6], [0.5, 0, 0.4, 0.45], [0.3, 0.4, 0, 0.5], [0.6, 0.45, 0.5, 0]]),

@@ -14,15 +14,7 @@ from eigengraphs.operators.block_by_block import BlockedGraphs, BlockedObserved
 from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.operators.treated import TreatedGraphs
-from operator_checks import (
-    check,
-    check_mask,
-    graphs,
-    hidden_graphs,
-    stacked,
-    treated,
-    written_out,
-)
+from operator_checks import check, check_mask, graphs, hidden_graphs, stacked, treated, written_out
 
 KINDS = list(
     product(["dense", "sparse"], [False, True], ["observed", "filled", "hollow"], [False, True])

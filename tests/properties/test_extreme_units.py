@@ -10,8 +10,6 @@ from eigengraphs.report.worst_fits import graph_fits
 
 FACTORS = [2.0**515, 2.0**-515, 2.0**700, 2.0**-700]  # 1e155, 1e-155, 1e210, 1e-210
 
-SPARSE = {"loadings": "sparse", "max_nonzeros": 1}
-
 
 @pytest.fixture(scope="module")
 def A():

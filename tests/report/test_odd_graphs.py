@@ -136,16 +136,6 @@ def test_the_mice_are_all_of_one_kind_and_each_is_found_when_its_sides_are_swapp
         assert not found.unlike.any()  # the correlation with others does not tell
 
 
-def test_one_scan_of_hnu1_is_odd(data_folder):
-    data = eg.datasets.fetch_hnu1(data_folder=data_folder, download=False)
-    names = data.graphs.vertex_names
-    mirror = mirror_images(names, names, {"hemisphere": data.hemispheres})
-    table = describe_graphs(data.graphs, mirror=mirror)
-    odd = [row.id for row in table if row.messages]
-    assert "sub-0025430_ses-3" in odd
-    assert len(odd) <= 2
-
-
 def test_hidden_entries_take_no_part(storage):
     rng = np.random.default_rng(0)
     A = connectomes(rng, 12)
@@ -235,11 +225,3 @@ def test_a_weight_beside_which_all_others_are_nothing_is_refused(value, storage)
     one = np.zeros((3, 5, 5))
     one[0, 1, 2] = one[0, 2, 1] = 1e200  # and nothing else anywhere
     GraphStack(one).require_comparable()
-
-
-@pytest.mark.parametrize("solver", ["subspace", "algorithm1"])
-def test_components_in_rounding_are_warned_of(solver):
-    A = undirected(np.random.default_rng(0).integers(1, 50, (5, 6, 6)).astype(float))
-    with pytest.warns(eg.errors.DegenerateWarning, match="first 15 components explain the graphs"):
-        fit = JointEmbedding(17, solver=solver, random_state=0).fit(A)
-    assert fit.degenerate_.tolist() == [False] * 15 + [True] * 2

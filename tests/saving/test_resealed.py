@@ -113,13 +113,13 @@ def use(je, new, path):
     "kind", ["class", "centred", "refined", "sparse", "directed", "missing", "batches"]
 )
 def test_a_resealed_model_is_refused_or_works(kind, tmp_path):
-    """About 1,400 changes in all, the same in every run."""
+    """About 700 changes in all, the same in every run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         je, new = fitted(kind)
         path = je.save(tmp_path / "model.eg")
         members, ends = members_of(path), {True: 0, False: 0}
-        for what, content in mutations(members, np.random.default_rng(0), 220):
+        for what, content in mutations(members, np.random.default_rng(0), 110):
             path.write_bytes(sealed(content))
             try:
                 again = eg.load(path)
@@ -131,4 +131,4 @@ def test_a_resealed_model_is_refused_or_works(kind, tmp_path):
             except Exception as error:
                 raise AssertionError(f"after {what}") from error
             ends[True] += 1
-    assert min(ends.values()) > 15, ends  # the check refuses neither all nor nothing
+    assert min(ends.values()) > 7, ends  # the check refuses neither all nor nothing

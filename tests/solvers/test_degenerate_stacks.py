@@ -15,7 +15,6 @@ from solvers.solving import (
     reasons,
     sides_of,
     solve,
-    units,
 )
 
 from eigengraphs.solvers.options import DEFAULTS
@@ -134,9 +133,10 @@ def is_sound(fit, A, d, rule, *, hollow):
 
 @every_stack
 @every_geometry
-@every_metric
 @every_rule
-def test_nothing_breaks_on_few_vertices(stack, directed, hollow, rule):
+def test_nothing_breaks_on_few_vertices(stack, directed, rule):
+    # Every stack and rule with two of the four ways: each metric once with each geometry.
+    hollow = (STACKS.index(stack) + list(RULES.values()).index(rule) + directed) % 2 == 0
     A = stack(9) * (1 - np.eye(9)) if hollow else stack(9)
     fit = solve(A, 4, directed=directed, hollow=hollow, rule=rule, tol=1e-5)
     is_sound(fit, A, 4, rule, hollow=hollow)
@@ -230,24 +230,15 @@ def test_an_exhausted_rank_stays_exhausted(n, options, directed, rule):
     assert abs(fit.H[:, 2] @ fit.H[:, 3]) < 0.99  # what is nothing is arbitrary, not twice the same
 
 
-@every_size
-@every_geometry
-@every_rule
-def test_zero_graphs_leave_nothing(n, options, directed, rule):
-    A = np.zeros((3, n, n))
-    fit = solve(A, 2, directed=directed, rule=rule, options=options)
-    assert reasons(fit) == ["exhausted"] * 2
-    assert not fit.Psi.any()
-    is_sound(fit, A, 2, rule, hollow=False)
-
-
 @every_geometry
 @every_metric
 @every_rule
 @pytest.mark.parametrize("n", [1, 2])
-@pytest.mark.parametrize("m", [1, 3, 40])
-def test_one_and_two_vertices(n, m, directed, hollow, rule):
-    for A in (drawn(m, n, 0, directed=directed, hollow=hollow), np.zeros((m, n, n))):
+def test_one_and_two_vertices(n, directed, hollow, rule):
+    for A in (
+        *(drawn(m, n, 0, directed=directed, hollow=hollow) for m in (1, 3, 40)),
+        np.zeros((3, n, n)),
+    ):
         fit = solve(A, 3, directed=directed, hollow=hollow, rule=rule)
         is_sound(fit, A, 3, rule, hollow=hollow)
         if n == 1 and not hollow and rule.linear:
@@ -273,12 +264,3 @@ def test_graphs_of_no_weight_or_next_to_none_do_not_count(n, options, directed, 
     # And where none counts, there is nothing.
     nothing = solve(A, 2, weights=np.zeros(6), **settings)
     assert reasons(nothing) == ["exhausted"] * 2
-
-
-def test_loops_are_components_of_their_own_where_they_are_observed():
-    A = diagonal(9)
-    fit = solve(A, 2)
-    strength = (A[:, range(9), range(9)] ** 2).sum(axis=0)
-    assert gains(fit)[0] >= strength.max() * (1 - 1e-9)
-    assert not solve(A * (1 - np.eye(9)), 2, hollow=True).active.any()
-    assert np.allclose(units(fit.H), fit.H)

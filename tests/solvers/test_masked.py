@@ -9,7 +9,6 @@ from written_out import Counted, masked_objective, residuals, slope
 
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.errors import DegenerateWarning
-from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.solvers.full_space import full_space, refine_observed
 from eigengraphs.solvers.options import DEFAULTS
@@ -120,17 +119,6 @@ def test_a_saddle_point_is_left():
 
 
 # ---------------------------------------------------------------------- nesting and the like
-
-
-@pytest.mark.parametrize("rule", ["observed", "hollow", "filled"])
-def test_sparse_is_dense(rule):
-    stack = GraphStack(random_symmetric(10, 24, seed=9, density=0.4)).hide(HIDDEN["both"](10, 24))
-    mean = mean_graph(stack, np.ones(10))
-    for center in (None, mean):
-        dense = solve(ObservedGraphs(stack, rule, center), 2)
-        sparse = solve(ObservedGraphs(stack.to_sparse(), rule, center), 2)
-        assert column_errors(dense.H, sparse.H).max() < 1e-5
-        assert np.allclose(dense.Psi, sparse.Psi, atol=1e-5)
 
 
 @pytest.mark.parametrize("init", ["auto", "svd", "random"])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from known_graphs import column_errors, random_symmetric, stored
+from known_graphs import column_errors
 from scipy import linalg
 from scipy.optimize import linear_sum_assignment
 from solvers.solving import (
@@ -20,7 +20,6 @@ from solvers.solving import (
 )
 from written_out import Counted, norm_without_diagonal, outer_products, slope
 
-from eigengraphs import GraphStack
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.rules import NonnegativeLoadings, SparseLoadings, SupportLoadings
 
@@ -240,34 +239,6 @@ def errors(found, others):
 
 
 # -------------------------------------------------------------------------------------- every road
-
-
-@pytest.mark.parametrize("rule", [FREE, SparseLoadings(2, nonnegative=True)], ids=str)
-@both_geometries
-def test_storage_and_what_is_kept_change_nothing(rule, directed):
-    A = 4 * random_symmetric(6, LARGE, seed=2, density=0.3)
-    A += 40 * skewed(LARGE, 6, 3, 0, directed=directed)[0]
-    stack = GraphStack(A)
-    start = greedy(operator_of(stack, directed=directed), 3)
-    found = [
-        improve(operator_of(stored(stack, storage), directed=directed), start, rule, keep=keep)
-        for storage in ("dense", "sparse")
-        for keep in ("products", "cores")
-    ]
-    assert found[0].objective_after < found[0].objective_before
-    for other in found[1:]:
-        assert errors(other, found[0]) < 1e-5
-        assert other.objective_after == pytest.approx(found[0].objective_after, rel=1e-11)
-
-
-@pytest.mark.parametrize(("rule", "n"), [*((rule, 12) for rule in RULES.values()), (FREE, LARGE)])
-@both_geometries
-def test_twice_the_same_is_the_same(rule, n, directed):
-    graphs = operator_of(4 * skewed(n, 8, 3, 5, noise=0.1, directed=directed)[0], directed=directed)
-    start = greedy(graphs, 3)
-    once, again = improve(graphs, start, rule), improve(graphs, start, rule)
-    assert all(np.array_equal(a, b) for a, b in zip(once.sides, again.sides, strict=True))
-    assert np.array_equal(once.Lam, again.Lam)
 
 
 @both_geometries

@@ -88,11 +88,6 @@ def test_unnamed_graphs_among_numbered_ones_go_by_number():
     assert np.array_equal(stack[0], stack[1])
 
 
-def test_pandas_types_that_know_missing_values():
-    frame = pd.DataFrame(np.rint(A[0]), index=list("abcdef"), columns=list("abcdef"))
-    assert np.array_equal(GraphStack([frame.astype("Int64")])[0], np.rint(A[0]))
-
-
 def test_networkx_kinds():
     directed = nx.DiGraph([("a", "b"), ("b", "c")])
     assert GraphStack([directed]).is_directed

@@ -13,9 +13,7 @@ from tests.stack.test_construction import as_igraph, as_networkx
 
 from eigengraphs import GraphStack
 from eigengraphs.errors import AlignmentError, InputError
-from eigengraphs.operators.means import mask_sum
 from eigengraphs.stack.graph_facts import find_facts
-from eigengraphs.stack.mask import Mask, make_mask
 
 M, N = 5, 9
 
@@ -57,42 +55,6 @@ def graphs(storage):
 
 
 # ---------------------------------------------------------------------- the mask by itself
-
-
-@pytest.mark.parametrize("symmetric", [True, False])
-def test_operations_against_the_masks_written_out(symmetric):
-    seen = seen_entries(symmetric)
-    mask = make_mask(None, flat(~seen))
-    Q = seen.astype(float)
-    rng = np.random.default_rng(0)
-    w = rng.standard_normal(M)
-    off = Q * (1 - np.eye(N))
-    assert np.array_equal(mask.toarray(), seen)
-    assert np.allclose(mask_sum(mask, w), np.tensordot(w, Q, axes=1))
-    assert np.array_equal(mask.counts(), Q.sum(axis=(1, 2)))
-    assert np.array_equal(mask.counts(diagonal=False), off.sum(axis=(1, 2)))
-    assert np.array_equal(mask.n_hidden, (~seen).sum(axis=(1, 2)))
-    assert np.array_equal(mask.row_counts(), Q.sum(axis=2))
-    assert np.array_equal(mask.diagonal, seen[:, range(N), range(N)])
-    mirrored = (seen == seen.transpose(0, 2, 1)).all(axis=(1, 2))
-    assert np.array_equal(mask.is_symmetric, mirrored)
-    assert mirrored.all() == symmetric
-    for i in range(M):
-        assert np.array_equal(mask.hidden_of(i).toarray(), ~seen[i])
-    keep = np.array([5, 0, 7])
-    assert np.array_equal(mask.select(keep).toarray(), seen[:, keep][:, :, keep])
-    assert np.array_equal(mask.take(np.array([3, 0, 0])).toarray(), seen[[3, 0, 0]])
-    assert mask.take(np.array([1])) is None
-    more = rng.random((M, N, N)) < 0.1
-    assert np.array_equal(mask.hiding(flat(more)).toarray(), seen & ~more)
-
-
-def test_a_mask_that_hides_nothing_is_none():
-    assert make_mask(None, None) is None
-    assert make_mask(np.ones((2, 3), dtype=bool), sparse.csr_array((6, 3))) is None
-    complete = Mask.complete(2, 3)
-    assert complete.toarray().all()
-    assert not complete.hides_pairs
 
 
 # ---------------------------------------------------------------------- where it comes from
@@ -250,6 +212,8 @@ def test_one_graph_shows_nan_where_it_is_hidden(graphs):
     assert same(again, A)
     with pytest.raises(InputError, match="nan at entry"):
         GraphStack(list(stack))
+    with pytest.raises(ValueError, match="only by a copy"):
+        np.asarray(stack.to_dense(), copy=False)
 
 
 @pytest.mark.parametrize(
@@ -267,16 +231,6 @@ def test_slices(graphs, which):
         assert np.allclose(getattr(part.facts, fact), getattr(fresh.facts, fact)), fact
     assert part.mask == fresh.mask
     assert stack[1:2].mask is None  # the complete one
-
-
-def test_vertices_are_chosen_and_put_in_order(graphs):
-    stack, A = graphs
-    keep = [7, 2, 4, 0]
-    assert same(stack.select_vertices(keep), A[:, keep][:, :, keep])
-    order = np.random.default_rng(0).permutation(N)
-    names = [stack.vertex_names[s] for s in order]
-    assert same(stack.in_order_of(names), A[:, order][:, :, order])
-    assert same(GraphStack(stack, vertex_names=names), A[:, order][:, :, order])
 
 
 def test_changes_of_form_keep_the_mask(graphs):
@@ -422,15 +376,6 @@ def test_a_diagonal_is_constant_where_it_is_observed(storage):
     assert stored(GraphStack(A, missing="unobserved"), storage).constant_diagonal is None
     A[:, range(3), range(3)] = np.nan
     assert stored(GraphStack(A, missing="unobserved"), storage).constant_diagonal == 0
-
-
-def test_arrays_of_hidden_entries_are_copies(graphs):
-    stack, A = graphs
-    dense = stack.to_dense()
-    assert np.array_equal(np.asarray(dense), A, equal_nan=True)
-    assert np.asarray(dense, dtype=np.float32).dtype == np.float32
-    with pytest.raises(ValueError, match="only by a copy"):
-        np.asarray(dense, copy=False)
 
 
 def test_what_cannot_do_without_an_entry_says_so():

@@ -47,18 +47,6 @@ def test_bytes_are_counted_and_written_with_a_unit(storage):
     assert {size: size_in_words(size) for size in said} == said
 
 
-def test_names_are_places_where_none_are_given():
-    made = stack()
-    assert made.graph_names == ("0", "1")
-    assert made.vertex_names == ("0", "1", "2")
-    assert not made.has_vertex_names
-    named = stack(vertex_names=["a", "b", "c"], graph_names=["x", "y"])
-    assert named.has_vertex_names
-    assert named["y"][0, 1] == 2
-    assert named[["y", "x"]].graph_names == ("y", "x")
-    assert named.select_vertices(["c", "a"]).vertex_names == ("c", "a")
-
-
 def test_flat_matrices_have_as_many_rows_as_their_graphs():
     flat = sparse.csr_array(np.vstack([TRIANGLE, 2 * TRIANGLE]))
     made = GraphStack.from_flat(flat, 2)

@@ -23,7 +23,7 @@ distributed = pytest.importorskip("distributed")
 from cluster_graphs import Announced, Broken, InFile, SlowSum, divide, where  # noqa: E402
 from cluster_processes import began, kill_one, meanwhile, processes  # noqa: E402
 
-from eigengraphs.store import DaskStack, FitJournal, connect  # noqa: E402
+from eigengraphs.store import DaskStack, connect  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -93,18 +93,6 @@ def test_results_come_in_order_and_work_is_shared_out(client, tmp_path):
     # Where blocks are kept, they stay: the second pass builds on what the first left there.
     assert [process for *_, process in stack.each(where)] == [process for *_, process in found]
     assert stack.n_passes == 2
-
-
-def test_a_complete_journal_is_asked_nothing_again(client, tmp_path):
-    source = in_file(tmp_path, planted(60, 240, 3, dtype=np.float32), 4)
-    fits = []
-    for resume in (False, True):
-        journal = FitJournal(tmp_path / "journal", resume=resume)
-        with journal.keeping():
-            fits.append(JointEmbedding(3, random_state=0).fit(DaskStack(source, client, keep=True)))
-    assert journal.n_asked == 0
-    assert journal.n_found == fits[0].n_passes_
-    assert np.array_equal(fits[0].loadings_, fits[1].loadings_)
 
 
 def test_a_worker_that_joins_gets_work(tmp_path, monkeypatch):

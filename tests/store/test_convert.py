@@ -162,7 +162,7 @@ def test_missing_entries_go_into_a_store(tmp_path, run, size):
     last.write_text("\n".join(map(",".join, rows)) + "\n")
     expected = eg.read(source, vertices="union", missing="unobserved", on_notice=lambda _: None)
     done = run("convert", source, tmp_path / "a.egs", "--align", "union", "--allow-missing")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     stack = open_dense(tmp_path / "a.egs")
     assert stack.vertex_names == expected.vertex_names
     assert stack.mask == expected.mask
@@ -277,10 +277,10 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path, run):
     held = stopped(source, path)
     assert 0 < held < 40
     done = run("check", path)
-    assert done.returncode == 3
-    assert f"not finished: it holds {held} of 40 graphs" in done.stderr
+    assert done.code == 3
+    assert f"not finished: it holds {held} of 40 graphs" in done.err
     command = f"eigengraphs convert {source} {path}"
-    assert f"finish it with: {command}" in done.stderr
+    assert f"finish it with: {command}" in done.err
 
     before = (path / "store.json").read_bytes()
     with pytest.raises(StoreError, match="directed was 'auto' and is True now; continue with: eig"):
@@ -302,8 +302,8 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path, run):
     assert (path / "store.json").read_bytes() == before
 
     done = run("convert", source, path, "--json")
-    assert done.returncode == 0, done.stderr
-    last = json.loads(done.stdout.splitlines()[-1])
+    assert done.code == 0, done.err
+    last = json.loads(done.out.splitlines()[-1])
     assert (last["graphs"], last["new"], last["resumed_at"]) == (40, 40 - held, held)
     assert np.array_equal(open_dense(path).dense, eg.read(source).dense)
     assert damages(path) == []
@@ -314,26 +314,26 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path, run):
     with pytest.raises(StoreError, match=f"not finished: it holds {both} of 80 graphs"):
         eg.open_store(path)
     done = run("convert", more, path, "--append")
-    assert done.returncode == 0, done.stderr
-    assert f"80 graphs ({80 - both} new) on 6 vertices" in done.stdout
+    assert done.code == 0, done.err
+    assert f"80 graphs ({80 - both} new) on 6 vertices" in done.out
     expected = np.concatenate([eg.read(source).dense, eg.read(more).dense])
     assert np.array_equal(open_dense(path).dense, expected)
 
 
 def test_commands_take_a_store(tmp_path, run):
     source, path = matrices(tmp_path / "in", 20), tmp_path / "g.egs"
-    assert run("convert", source, path).returncode == 0
+    assert run("convert", source, path).code == 0
     done = run("check", path, "--json")
-    said = json.loads(done.stdout.splitlines()[-1])
+    said = json.loads(done.out.splitlines()[-1])
     assert (said["graphs"], said["vertices"], said["columns"]) == (20, 6, ["sub", "ses"])
-    assert run("convert", path, tmp_path / "all.npz").returncode == 0
+    assert run("convert", path, tmp_path / "all.npz").code == 0
     assert np.array_equal(eg.read(tmp_path / "all.npz").dense, eg.read(source).dense)
     chunk = path / "dense.zarr" / "c" / "0" / "0" / "0"
     flip(chunk, 5)
     done = run("check", path)
-    assert done.returncode == 3
-    assert "damaged" in done.stderr
-    assert str(chunk) in done.stderr
+    assert done.code == 3
+    assert "damaged" in done.err
+    assert str(chunk) in done.err
 
 
 @pytest.mark.parametrize("seconds", [0.0, np.inf])

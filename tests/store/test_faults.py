@@ -208,14 +208,3 @@ def test_a_store_sealed_again_with_other_weights_is_refused(store, change, says)
         with pytest.raises(StoreError, match=rf"{says}.*\(index {first} to {last}\)"):
             ask()
     assert stack[0].shape == (6, 6)
-
-
-def test_edges_that_are_gone_are_missed(tmp_path):
-    A = np.ones((4, 5, 5))
-    store = write_store(
-        tmp_path / "g.egs", [eg.GraphStack(A[:2]), eg.GraphStack(A[2:])], storage="sparse",
-        shard_bytes=1,
-    )  # fmt: skip
-    reseal(store, lambda weights: weights[:-2])
-    with pytest.raises(StoreError, match=r"has 2[0-9] entries of graph .*its table says 25"):
-        open_store(store).load()

@@ -10,8 +10,6 @@ import pytest
 
 import eigengraphs as eg
 from eigengraphs.errors import InputError, StoreError
-from eigengraphs.fitting.plan import Treatment
-from eigengraphs.operators.block_by_block import BlockedObserved
 from operator_checks import hidden_graphs
 
 
@@ -38,20 +36,6 @@ def test_masks_come_back(tmp_path, storage, directed):
     with pytest.raises(InputError, match="entries are hidden"):
         stored.require_complete("fill them")
     assert eg.store.damages(path) == []
-
-
-def test_operators_of_a_store_are_those_of_memory(tmp_path, storage):
-    stack, *_ = hidden_graphs(11, 9, np.float64, True, storage)
-    path = eg.store.write_store(tmp_path / "graphs.egs", [stack], shard_bytes=800)
-    stored, rng = eg.open_store(path), np.random.default_rng(0)
-    one = Treatment.learn(stack, "filled", True, np.ones(11))
-    other = Treatment.learn(stored, "filled", True, np.ones(11))
-    here, there = (one.operator(stack, directed=True), other.operator(stored, directed=True))
-    assert isinstance(there, BlockedObserved)
-    H, G = rng.normal(size=(2, 9, 3))
-    np.testing.assert_allclose(here.forms(H, G), there.forms(H, G))
-    np.testing.assert_allclose(here.grams(H, G), there.grams(H, G))
-    np.testing.assert_allclose(here.squared_norms(), there.squared_norms())
 
 
 def test_a_store_with_nothing_hidden_is_of_the_first_version(tmp_path):

@@ -39,24 +39,24 @@ def study(tmp_path):
 
 def test_a_label_that_is_absent_is_said_before_anything_is_written(study, run):
     done = run("fit", "g.egs", "new", "--label", "absent")
-    assert done.returncode == 3
-    assert "no column 'absent'" in done.stderr
+    assert done.code == 3
+    assert "no column 'absent'" in done.err
     assert sorted(path.name for path in study.iterdir()) == ["g.egs"]
 
 
 def test_a_forecast_is_near_the_passes_and_in_words(study, run):
     store = eg.open_store(study / "g.egs", memory="64M")
     words = ("plan", "g.egs", "-d", "3", "--memory", "64M")
-    found = json.loads(run(*words, "--json").stdout)
+    found = json.loads(run(*words, "--json").out)
     assert found["route"] == "cores"
     je = JointEmbedding(3, random_state=0).fit(store)
     assert found["passes"][0] <= je.n_passes_ <= found["passes"][1]
     assert found["bytes_a_pass"] == store.nbytes
     assert 0 < found["seconds"][0] <= found["seconds"][1]
     done = run(*words)
-    assert done.returncode == 0, done.stderr
-    assert "every graph in a basis is kept" in done.stdout
-    assert "passes:" in done.stdout
+    assert done.code == 0, done.err
+    assert "every graph in a basis is kept" in done.out
+    assert "passes:" in done.out
 
 
 def test_a_zero_in_a_column_of_a_store_is_a_value(tmp_path):

@@ -29,13 +29,13 @@ def test_the_number_is_chosen_and_the_fit_is_the_one_with_it():
 
 @pytest.mark.parametrize("loadings", ["shared", "class", "nonnegative"])
 def test_other_loadings_take_the_number_of_free_ones(loadings):
-    A = planted()
-    je = JointEmbedding("auto", loadings=loadings, random_state=0).fit(A, np.arange(30) % 3)
-    assert je.n_components_ == 3
+    A = planted(12, 16, 2)
+    je = JointEmbedding("auto", loadings=loadings, random_state=0).fit(A, np.arange(12) % 3)
+    assert je.n_components_ == 2
 
 
 def test_steps_and_settings_have_their_part_in_the_choice():
-    A = np.expm1(np.abs(planted()))
+    A = np.expm1(np.abs(planted(10, 14, 2)))
     inside = JointEmbedding("auto", preprocess="log1p", center=True, random_state=0).fit(A)
     apart = select_dimension(A, preprocess="log1p", center=True, random_state=0)
     outside = select_dimension(np.log1p(A), center=True, random_state=0)

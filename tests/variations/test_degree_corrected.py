@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
 
 import eigengraphs as eg
 from eigengraphs import JointEmbedding
@@ -68,7 +66,7 @@ def greedy_slopes(A, H, G):
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_objective_loadings_and_gradients_are_those_of_the_definition(seed, directed):
     n = (12, 40, 110)[seed % 3]  # all vertices are the basis, or not
     A = drawn(seed, m=2 + seed % 7, n=n, directed=directed)
@@ -206,24 +204,6 @@ def test_graphs_come_back_from_loadings_and_degrees(directed):
         assert expected.n_components == 4
         with pytest.raises(InputError, match="no common standard deviation"):
             je.to_mreg("gaussian")
-
-
-def test_hubs_that_change_from_graph_to_graph_do_not_hide_blocks():
-    rng = np.random.default_rng(7)
-    z, found = np.repeat([0, 1, 2], 50), {}
-    A = np.zeros((10, 150, 150))
-    for i in range(10):
-        theta = np.tile(np.repeat([0.15, 0.8] if i % 2 else [0.8, 0.15], 25), 3)
-        P = theta[:, None] * np.where(z[:, None] == z, 0.10, 0.04) * theta
-        upper = np.triu(rng.random(P.shape) < np.minimum(P * 1500 / P.sum(), 1), 1)
-        A[i] = upper + upper.T
-    for corrected in (False, True):
-        je = JointEmbedding(3, degree_corrected=corrected, random_state=0).fit(A)
-        rows = np.linalg.qr(je.latent_positions_)[0]
-        labels = KMeans(3, n_init=10, random_state=0).fit_predict(rows)
-        found[corrected] = adjusted_rand_score(z, labels)
-    assert found[True] > 0.95
-    assert found[False] < 0.5
 
 
 @pytest.mark.parametrize(

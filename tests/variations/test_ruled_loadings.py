@@ -65,26 +65,6 @@ def test_negative_graphs_leave_nothing_to_nonnegative_loadings():
     assert not je.loadings_.any()
 
 
-def test_nonnegative_equals_free_where_free_loadings_are_positive():
-    A, _, _ = signed_parts(kept=4, signed=False)
-    free = JointEmbedding(4, diagonal="observed", random_state=0).fit(A)
-    assert free.loadings_.min() > 0
-    held = JointEmbedding(4, loadings="nonnegative", diagonal="observed", random_state=0).fit(A)
-    assert column_errors(held.latent_positions_, free.latent_positions_).max() < 1e-6
-    assert np.allclose(held.loadings_, free.loadings_, atol=1e-6)
-
-
-def test_a_small_penalty_changes_little_and_a_large_one_leaves_nothing():
-    A, _, _ = signed_parts()
-    free = JointEmbedding(4, diagonal="observed", random_state=0).fit(A)
-    settings = {"loadings": "sparse", "diagonal": "observed", "random_state": 0}
-    little = JointEmbedding(4, l1_penalty=1e-6, **settings).fit(A)
-    assert little.objective_path_[-1] == pytest.approx(free.objective_path_[-1], rel=1e-3)
-    with pytest.warns(UserWarning, match="arbitrary direction"):
-        nothing = JointEmbedding(1, l1_penalty=3.0, **settings).fit(A)
-    assert not nothing.loadings_.any()
-
-
 @every_rule
 def test_components_nest(rule):
     A, _, _ = signed_parts(m=20, n=36, d=6, noise=0.05)
@@ -94,15 +74,6 @@ def test_components_nest(rule):
         assert np.allclose(other.latent_positions_, short.latent_positions_, atol=1e-9)
         assert np.allclose(other.loadings_, short.loadings_, atol=1e-8)
     assert np.allclose(short.extend(6).latent_positions_, long.latent_positions_, atol=1e-7)
-
-
-def test_components_of_several_blocks_nest():
-    A = random_symmetric(10, 36, seed=5)
-    settings = {"loadings": "nonnegative", "random_state": 0, "tol": 1e-6}
-    long = JointEmbedding(15, **settings).fit(A)
-    short = JointEmbedding(13, **settings).fit(A)
-    assert column_errors(long.latent_positions_[:, :13], short.latent_positions_).max() < 1e-8
-    assert (np.diff(long.objective_path_) <= 0).all()
 
 
 @every_rule

@@ -70,7 +70,20 @@ class Formula(Question):
     test: Any = None
 
     def variables(self, n_graphs: int) -> tuple[Variable, ...]:
-        """Return the columns that the formula names."""
+        """Return the columns that the formula names.
+
+        Parameters
+        ----------
+        n_graphs : int
+            How many values a column must have.
+
+        Examples
+        --------
+        >>> from eigengraphs.inference import Formula
+        >>> asked = Formula("~ np.log(age)", {"age": [20, 31, 45]})
+        >>> [variable.name for variable in asked.variables(3)]
+        ['age']
+        """
         formula = self._parsed()
         if self.data is None:
             raise InputError("a formula needs data=, a table with its columns")
@@ -96,7 +109,20 @@ class Formula(Question):
         return tuple(found)
 
     def model(self, known: Sequence[Variable]) -> Model:
-        """Return the model matrix, the contrasts that are tested, and their groups."""
+        """Return the model matrix, the contrasts that are tested, and their groups.
+
+        Parameters
+        ----------
+        known : sequence of Variable
+            What :meth:`variables` found, of the graphs that are compared.
+
+        Examples
+        --------
+        >>> from eigengraphs.inference import Formula
+        >>> asked = Formula("~ age", {"age": [20, 31, 45]})
+        >>> asked.model(asked.variables(3)).names
+        ('Intercept', 'age')
+        """
         m = len(known[0].values) if known else 0
         for each in known:
             if len(each.levels) == 1:
