@@ -107,6 +107,8 @@ class Comparison(Tests, Effects):
     intervals_by : {"BCa", "residuals", "normal"}
         Method for the intervals: bootstrap of units, or inversion of the test with errors drawn
         from the residuals, or from a normal distribution if there are few residuals.
+    harmonized : str
+        What was done to loadings before the test, in a sentence; empty if nothing was.
 
     Examples
     --------
