@@ -11,7 +11,6 @@ import inspect
 import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from functools import cached_property, wraps
 from hashlib import sha256
@@ -165,14 +164,9 @@ class BlockedStack(GraphStack):
     def blocks(self) -> Iterator[Block]:
         """Read one block after the other, the next while one is worked on."""
         self._count_pass()
-        with ThreadPoolExecutor(1) as reader:
-            coming = reader.submit(self.read_block, 0)
-            for k, (lo, hi) in enumerate(self.spans):
-                graphs = coming.result()
-                if k + 1 < len(self.spans):
-                    coming = reader.submit(self.read_block, k + 1)
-                yield Block(graphs, lo, hi)
-                del graphs  # before the next is waited for
+        graphs = in_order(self.read_block, range(len(self.spans)), threads=1)
+        for lo, hi in self.spans:  # no block is held here while the next is waited for
+            yield Block(next(graphs), lo, hi)
 
     def _count_pass(self) -> None:
         vars(self)["_passes"] = self.n_passes + 1
