@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from eigengraphs.cli.terminal import say, visible
 from eigengraphs.errors import EigengraphsError
-from experiments.frame import CATALOGUE, reproduce
+from experiments.frame import CATALOG, reproduce
 
 
 def command(
@@ -36,18 +36,18 @@ def command(
 
     Example: python -m experiments figure4 --quick
     """
-    unknown = [name for name in names if name not in {*CATALOGUE, "all", "list"}]
+    unknown = [name for name in names if name not in {*CATALOG, "all", "list"}]
     if unknown:
-        known = ", ".join(CATALOGUE)
+        known = ", ".join(CATALOG)
         raise typer.BadParameter(f"there is no experiment {unknown[0]!r}; there are: {known}, all")
     if "list" in names:
-        for name, (_, title) in CATALOGUE.items():
+        for name, (_, title) in CATALOG.items():
             say(f"{name:12}{title}")
         return
     columns = TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn()
     failed, path = [], None
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as bars:
-        for name in CATALOGUE if "all" in names else dict.fromkeys(names):
+        for name in CATALOG if "all" in names else dict.fromkeys(names):
             task = bars.add_task(name, total=None)
 
             def tell(done: int, total: int, task=task) -> None:

@@ -54,7 +54,7 @@ paper).
 
 
 #: By name of an experiment, which is that of its function: its module, and what it is about.
-CATALOGUE: dict[str, tuple[str, str]] = {
+CATALOG: dict[str, tuple[str, str]] = {
     "figure1": ("figure1_nesting", "which models hold which others"),
     "figure2": ("section_5_1_recovery", "bias of the positions as graphs are added"),
     "figure3": ("section_5_1_recovery", "loadings against the oracle"),
@@ -101,7 +101,7 @@ def reproduce(
     Parameters
     ----------
     name
-        A key of `CATALOGUE`.
+        A key of `CATALOG`.
     full
         The paper's repetitions, written to ``output/full`` and ``output/RESULTS.md``; else small
         sizes, to ``output/quick`` and ``output/quick/RESULTS.md``.
@@ -121,11 +121,11 @@ def reproduce(
     Path
         The RESULTS.md that holds the row.
     """
-    if name not in CATALOGUE:
-        raise InputError(f"there is no experiment {name!r}; there are: {', '.join(CATALOGUE)}")
+    if name not in CATALOG:
+        raise InputError(f"there is no experiment {name!r}; there are: {', '.join(CATALOG)}")
     if seed < 0 or jobs < 1:
         raise InputError(f"seed must be at least 0 and jobs at least 1; got {seed} and {jobs}")
-    experiment = getattr(import_module(f"experiments.{CATALOGUE[name][0]}"), name)
+    experiment = getattr(import_module(f"experiments.{CATALOG[name][0]}"), name)
     folder = output_folder(output / ("full" if full else "quick"))
     path = folder / "state" / f"{name}-{seed}.jsonl"
     if fresh:
@@ -136,7 +136,7 @@ def reproduce(
     try:
         with style():
             write_outcome(experiment(run), name, command, folder)
-        return write_results(folder, output if full else folder, CATALOGUE)
+        return write_results(folder, output if full else folder, CATALOG)
     except OSError as error:
         if isinstance(error, EigengraphsError):
             raise

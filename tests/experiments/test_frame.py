@@ -18,7 +18,7 @@ from experiments.frame import Journal, Run
 import experiments
 from eigengraphs import datasets
 from eigengraphs.errors import EigengraphsError, InputError
-from experiments import CATALOGUE, reproduce
+from experiments import CATALOG, reproduce
 
 FOLDER = Path(experiments.__file__).parent
 HNU1, WIKI, TRADE = (datasets.fetch_hnu1,), (datasets.fetch_wiki,), (datasets.fetch_agri_trade,)
@@ -57,7 +57,7 @@ LONG = (
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=pytest.mark.slow) if x in LONG else x for x in CATALOGUE]
+    "name", [pytest.param(x, marks=pytest.mark.slow) if x in LONG else x for x in CATALOG]
 )
 def test_a_quick_run_leaves_tables_pictures_and_verdicts(name, tmp_path):
     verdicts, words, data = QUICK[name]
@@ -186,7 +186,7 @@ def test_list_and_usage(tmp_path):
     done = command("list", folder=tmp_path)
     out, _ = done.communicate()
     assert done.returncode == 0
-    assert [line.split()[0] for line in out.splitlines()] == list(CATALOGUE)
+    assert [line.split()[0] for line in out.splitlines()] == list(CATALOG)
     done = command("figure99", folder=tmp_path)
     _, errors = done.communicate()
     assert done.returncode == 2
