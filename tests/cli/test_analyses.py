@@ -45,6 +45,21 @@ def test_compare_says_writes_and_reports(out, done, told, table):
                                                                    "compare age"]  # fmt: skip
 
 
+def test_power_says_how_many_participants_are_needed(out, told, table, refused):
+    words = ("power", "out", "--group", "group", "--effect", "1.5", "--sizes", "8,16", "--studies",
+             40, "--component", 1)  # fmt: skip
+    found, rows = told(*words), table(out / "power-group-1.5-je1.tsv")
+    assert rows["per_group"].tolist() == [8, 16]
+    assert rows["family"].tolist() == [row["family"] for row in found["sizes"]]
+    assert found["effects"] == {"component 1": 1.5, "component 2": 0.0}
+    needed = found["participants_per_group"]["0.8"]["family"]
+    assert needed["low"] <= needed["value"] <= 16
+    assert f"80 % power needs about {needed['value']:g} participants per group" in page_of(out)
+    assert "--sizes takes numbers" in refused(*words, "--sizes", "8;16")
+    assert "--test must be one of fdr" in refused(*words[:4], "--effect", "pilot", "--studies", 10,
+                                                   "--test", "alone")  # fmt: skip
+
+
 def test_scans_of_participants_are_kept_together(scans, told):
     last = told("compare", "out", "--group", "group")
     assert (last["design"], last["graphs"], last["units"]) == ("between", 24, 12)

@@ -389,6 +389,36 @@ class Evaluate(Command):
     seed: int = option("Seed of the folds.", 0, min=0)
 
 
+class Power(Command):
+    """Say how many participants a study of two groups needs, by simulation from a pilot fit.
+
+    Example: eigengraphs power results --group group --effect 0.5 --sizes 20,40,80
+    """
+
+    first = ("simulate", "opening {folder}")
+    folder: Path = _results()
+    group: str = option("Column of groups: their graphs tell the spread within a group.", ...)
+    effect: str = option(
+        "Difference of two groups in standard deviations within groups; or pilot: their own, "
+        "shrunk.",
+        "0.5",
+    )
+    component: int | None = option(
+        "Component with the effect; by default the one on which the groups differ most.", min=1
+    )
+    sizes: str = option("Participants per group, separated by commas.", "20,40,80")
+    test: str = option(
+        "Test that the answer is about: alone (one component), fdr or family (of all), or joint.",
+        "family",
+        words=("alone", "fdr", "family", "joint"),
+    )
+    covariates: str = option("Columns to adjust the pilot for: age,sex.", "")
+    level: float = option("Level of the tests.", 0.05, min=0.0001, max=0.5)
+    studies: int = option("Number of simulated studies of each size.", 500, min=10)
+    permutations: int = option("Number of permutations of each test.", 999, min=19)
+    seed: int = option("Seed of the simulation.", 0, min=0)
+
+
 class Read(Command):
     """Describe the components: their vertices and graphs, and whether they replicate.
 
@@ -534,7 +564,7 @@ class Simulate(Command):
 #: file of its name, ``commands/fit.py``.
 COMMANDS: dict[str, tuple[type[Command], ...]] = {
     "From files to results": (Check, Fit, Transform, Report, Contest, Links),
-    "Analyses of a fit": (Compare, Evaluate, Read, Uncertainty, Cluster, Changes),
+    "Analyses of a fit": (Compare, Power, Evaluate, Read, Uncertainty, Cluster, Changes),
     "Files, stores and sizes": (Convert, Info, Plan),
     "Examples and simulations": (Demo, Simulate),
 }

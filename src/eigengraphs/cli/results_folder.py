@@ -39,7 +39,7 @@ FILES = (
 HARMONIZED = "harmonized.tsv"  # if the fit was asked to harmonize loadings over sites
 # Tables of later analyses, which a new fit invalidates.
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
-         "uncertainty-*.tsv")  # fmt: skip
+         "uncertainty-*.tsv", "power-*.tsv")  # fmt: skip
 
 
 def answers_in(folder: Path) -> list[str]:

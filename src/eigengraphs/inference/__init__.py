@@ -1,10 +1,11 @@
 """From loadings to findings: prediction, group differences, uncertainty, and what they rest on.
 
 :func:`evaluate` and :func:`contest` predict labels of held-out graphs, :func:`predict_edges` their
-edges, and :func:`identify` recognizes people; :func:`compare` tests groups, :func:`change_points`
-finds changes in time and :func:`anomalies` graphs unlike the others, :func:`cluster_graphs` and
-:func:`cluster_vertices` group them; :func:`structure` and :func:`fit_structure` say what graphs
-share. :func:`read_components` and :func:`trust_components` say what a component is and whether it
+edges, and :func:`identify` recognizes people; :func:`compare` tests groups, and :func:`power` says
+how many participants that needs; :func:`change_points` finds changes in time and :func:`anomalies`
+graphs unlike the others, :func:`cluster_graphs` and :func:`cluster_vertices` group them;
+:func:`structure` and :func:`fit_structure` say what graphs share.
+:func:`read_components` and :func:`trust_components` say what a component is and whether it
 replicates; :func:`loading_intervals` and :func:`bootstrap` how precise its numbers are. Each
 returns a record with arrays and, mostly, words. See ``docs/guide/inference.md``.
 
@@ -52,14 +53,15 @@ if TYPE_CHECKING:
     from eigengraphs.inference.studies.adjustment import CovariateAdjustment, Harmonize
     from eigengraphs.inference.studies.formulas import Formula
     from eigengraphs.inference.studies.group_differences import Comparison, compare
+    from eigengraphs.inference.studies.planned_studies import Power, power
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
     "Contest", "CovariateAdjustment", "EdgePrediction", "Evaluation", "Formula", "Harmonize",
-    "Identification", "LoadingIntervals", "PipelineScore", "Structure", "anomalies", "bootstrap",
-    "change_points", "cluster_graphs", "cluster_vertices", "compare", "contest", "evaluate",
-    "fit_structure", "identify", "loading_intervals", "predict_edges", "read_components",
-    "structure", "trust_components",
+    "Identification", "LoadingIntervals", "PipelineScore", "Power", "Structure", "anomalies",
+    "bootstrap", "change_points", "cluster_graphs", "cluster_vertices", "compare", "contest",
+    "evaluate", "fit_structure", "identify", "loading_intervals", "power", "predict_edges",
+    "read_components", "structure", "trust_components",
 ]  # fmt: skip
 
 # Loaded when first used: the report needs a part alone. No file has the name of a function.
@@ -70,6 +72,7 @@ _FILES = {
     "studies.adjustment": ("CovariateAdjustment", "Harmonize"),
     "studies.formulas": ("Formula",),
     "studies.group_differences": ("Comparison", "compare"),
+    "studies.planned_studies": ("Power", "power"),
     "prediction.identification": ("Identification", "identify"),
     "intervals_and_bootstrap": (
         "Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals",
