@@ -22,6 +22,13 @@ def test_examples_run(capsys):
     assert "(30,) 0.001" in said
 
 
+def test_the_example_of_power_runs(capsys):
+    text = (ROOT / "docs" / "guide" / "power.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, {})
+    assert "80 % power needs about" in capsys.readouterr().out
+
+
 def recorded(name):
     text = (ROOT / "tests" / "inference" / f"calibration-{name}.md").read_text(encoding="utf-8")
     return [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
