@@ -167,7 +167,7 @@ def predict_label(
     listen("predict", f"predicting {label} of held-out graphs")
 
     def values(name: str, option: str) -> Sequence[Any]:
-        every = make_column(name, data.column(name, f"use for {option}")).known
+        every = data.values(name, option)
         return [every[i] for i in known]
 
     try:

@@ -19,7 +19,7 @@ from eigengraphs.errors import InputError
 from eigengraphs.fitting.model_file import vertex_table
 from eigengraphs.io.file_graph import LEFT_OUT, few, left_out
 from eigengraphs.io.tables_beside import table_names
-from eigengraphs.report.columns import is_unknown
+from eigengraphs.report.columns import is_unknown, make_column
 from eigengraphs.report.input_quality import QualityTable, describe_graphs, missing_vertices
 from eigengraphs.report.odd_graphs import mirror_images
 from eigengraphs.report.records import Level, Problem, gravest_first
@@ -77,6 +77,10 @@ class Inputs:
         more = "" if self.has_table else no_table
         absent = f"there is no column {name!r} to {use}"
         return named_in(self.columns, name, absent, more=more)  # type: ignore[no-any-return]
+
+    def values(self, name: str, option: str) -> list[Any]:
+        """Return a column as numbers or texts, None where unknown."""
+        return make_column(name, self.column(name, f"use for {option}")).known
 
 
 def gather(

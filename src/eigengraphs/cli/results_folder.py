@@ -92,27 +92,12 @@ def by_component(tables: Mapping[str, Any]) -> dict[str, list[float]]:
 
 def write_loadings(
     path: Path,
-    embedding: JointEmbedding,
     graphs: Any,
     columns: Mapping[str, Sequence[Any]],
     loadings: Any,
-    missing: str | None = None,
+    **more: Iterable[Any],
 ) -> None:
-    """Write one row per graph: its name, its columns, loadings, and the residual."""
-    residuals = embedding.residuals(graphs, missing=missing).tolist()
-    write_columns(path, _loadings_table(graphs, columns, loadings) | {"residual": residuals})
-
-
-def write_harmonized(
-    path: Path, graphs: Any, columns: Mapping[str, Sequence[Any]], loadings: Any
-) -> None:
-    """Write the same of harmonized loadings, which have no residual."""
-    write_columns(path, _loadings_table(graphs, columns, loadings))
-
-
-def _loadings_table(
-    graphs: Any, columns: Mapping[str, Sequence[Any]], loadings: Any
-) -> dict[str, Iterable[Any]]:
+    """Write one row per graph: its name, its columns, loadings, and more columns."""
     own, known = by_component({"": loadings}), dict[str, Any]()
     for name, values in columns.items():
         # A column with one of our names gets another: ``id_``.
@@ -120,7 +105,7 @@ def _loadings_table(
         while free in taken or free in known or (free != name and free in columns):
             free += "_"
         known[free] = values
-    return {"id": graphs.graph_names, **known, **own}
+    write_columns(path, {"id": graphs.graph_names, **known, **own, **more})
 
 
 def file_name(*words: str) -> str:

@@ -70,21 +70,19 @@ def harmonization_finding(
     before: Any, after: Any, step: inference.Harmonize, sites: Sequence[Any]
 ) -> Finding:
     """Return what harmonization did to each component, as a table of a report."""
-    place = np.unique([str(site) for site in sites], return_inverse=True)[1]
-    S = np.eye(place.max() + 1)[place]
+    S = np.eye(len(set(sites)))[np.unique([str(site) for site in sites], return_inverse=True)[1]]
 
-    def told(Lam: Any) -> tuple[Any, Any]:
-        """Return the share of variance between sites, and the ratio of spreads, (d,) each."""
-        means = (S.T @ Lam) / S.sum(axis=0)[:, None]
-        left = Lam - S @ means
-        total = ((Lam - Lam.mean(axis=0)) ** 2).sum(axis=0)
-        spreads = np.sqrt((S.T @ left**2) / S.sum(axis=0)[:, None])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return 1 - (left**2).sum(axis=0) / total, spreads.max(axis=0) / spreads.min(axis=0)
+    def share(Lam: Any) -> Any:
+        """Return the share of variance between sites, (d,)."""
+        centered = Lam - Lam.mean(axis=0)
+        between = (S.T @ centered) ** 2 / S.sum(axis=0)[:, None]
+        total = (centered**2).sum(axis=0)
+        return between.sum(axis=0) / np.where(total > 0, total, 1.0)
 
-    (share, ratio), (share_after, ratio_after) = told(before), told(after)
-    name, counts = step.site_name_, zip(step.sites_, step.counts_, strict=True)
+    shares, name = np.stack([share(before), share(after)], axis=1), step.site_name_
+    counts = zip(step.sites_, step.counts_, strict=True)
     kept = f"; what {', '.join(step.covariates_)} explain is kept" if step.covariates_ else ""
+    (low, low_after), (high, high_after) = shares.min(axis=0), shares.max(axis=0)
     return Finding(
         key=f"harmonize {name}",
         title=f"Harmonization over {name}",
@@ -92,19 +90,14 @@ def harmonization_finding(
             f"Loadings were harmonized over {name} by ComBat (Johnson et al., 2007), as learned "
             f"from {count_of(sum(step.counts_), 'graph')} "
             f"({', '.join(f'{n} of {site}' for site, n in counts)}){kept}. {name} explained "
-            f"{np.nanmin(share):.0%} to {np.nanmax(share):.0%} of the variance of single "
-            f"components before, and {np.nanmin(share_after):.0%} to {np.nanmax(share_after):.0%} "
-            "after.",
+            f"{low:.0%} to {high:.0%} of the variance of single components before, and "
+            f"{low_after:.0%} to {high_after:.0%} after.",
         ),
-        header=("component", "explained by site", "after", "ratio of spreads", "after it"),
-        rows=tuple(
-            (component_column(k), *map(float, row))
-            for k, row in enumerate(zip(share, share_after, ratio, ratio_after, strict=True))
-        ),
+        header=("component", "variance explained before", "after"),
+        rows=tuple((component_column(k), *row) for k, row in enumerate(shares.tolist())),
         notes=(
             "Harmonized loadings are in harmonized.tsv; loadings.tsv, the model and the figures "
-            "have the loadings as they were fitted. Ratio of spreads: the largest standard "
-            "deviation within a site over the smallest.",
+            "have the loadings as they were fitted.",
             "Groups were not known to it: where sites have unequal shares of a group, a part of "
             "the group's effect is gone with the sites. compare --harmonize tests groups with the "
             "site as a covariate.",

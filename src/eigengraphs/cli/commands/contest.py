@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from eigengraphs import inference
@@ -28,12 +27,8 @@ def contest(asked: Contest, listen: Listener) -> Outcome:
         raise InputError(f"{str(output)!r} is a file; name a folder by --output")
     data = gather(asked.source, asked.study, listen)
     column = make_column(label, data.column(label))
-
-    def values(name: str, option: str) -> Sequence[Any]:
-        return data.column(name, f"use for {option}")
-
-    how = holding_out(asked.how, asked.methods, column, values, data.participants, listen)
-    over = harmonizing(asked.sites, values)
+    how = holding_out(asked.how, asked.methods, column, data.values, data.participants, listen)
+    over = harmonizing(asked.sites, data.values)
     listen("predict", f"comparing methods on {count_of(data.graphs.n_graphs, 'graph')}")
     found = inference.contest(
         data.graphs, column.known, embedding=asked.embedding.estimator(data.graphs),

@@ -35,7 +35,6 @@ from eigengraphs.cli.results_folder import (
     by_component,
     check_output,
     write_columns,
-    write_harmonized,
     write_loadings,
 )
 from eigengraphs.cli.several_sites import (
@@ -131,12 +130,8 @@ def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Liste
     classes = _classes(data, label, labels) if asked.settings.loadings == "class" else None
     ordered = _ordered(asked.order, data)
     sites, keep, place = asked.sites, names_in(asked.keep), np.arange(float(graphs.n_graphs))
-
-    def values(name: str, option: str) -> Sequence[Any]:
-        return make_column(name, data.column(name, f"use for {option}")).known
-
-    if harmonizing(sites, values):
-        harmonize_fit(place, sites, keep, values)  # refused before hours are spent
+    if harmonizing(sites, data.values):
+        harmonize_fit(place, sites, keep, data.values)  # refused before hours are spent
     elif keep:
         raise InputError("--keep is for --harmonize, the column of sites")
     embedding = asked.embedding.estimator(graphs, **asdict(asked.settings))
@@ -189,8 +184,8 @@ def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Liste
             findings = (reading_finding(embedding, data, listen)[0],)
     harmonized = None
     if sites.harmonize not in (None, NOBODY):
-        harmonized, step = harmonize_fit(embedding.loadings_, sites, keep, values)
-        of = values(step.site_name_, "--harmonize")
+        harmonized, step = harmonize_fit(embedding.loadings_, sites, keep, data.values)
+        of = data.values(step.site_name_, "--harmonize")
         findings += (harmonization_finding(embedding.loadings_, harmonized, step, of),)
     return _Analysis(data, embedding, problems, prediction, findings, harmonized, ordered, seconds)
 
@@ -264,9 +259,12 @@ def _write(analysis: _Analysis, asked: Fit) -> list[Path]:
     check_output(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(folder, replacing=True) as new:
-        write_loadings(new / "loadings.tsv", je, data.graphs, data.columns, je.loadings_)
+        residual = je.residuals(data.graphs).tolist()
+        write_loadings(
+            new / "loadings.tsv", data.graphs, data.columns, je.loadings_, residual=residual
+        )
         if analysis.harmonized is not None:
-            write_harmonized(new / HARMONIZED, data.graphs, data.columns, analysis.harmonized)
+            write_loadings(new / HARMONIZED, data.graphs, data.columns, analysis.harmonized)
         _write_tables(analysis, new)
         je.save(new / "model.eg")
         text = json.dumps(record, indent=1, ensure_ascii=False, default=str)
@@ -292,10 +290,10 @@ def _write(analysis: _Analysis, asked: Fit) -> list[Path]:
         write_report(replace(summary, findings=analysis.findings), new)
     for name in answers_in(folder):  # where folders cannot be exchanged, they stayed
         (folder / name).unlink()
-    if analysis.harmonized is None:
+    ours = (*FILES, *([] if analysis.harmonized is None else [HARMONIZED]))
+    if HARMONIZED not in ours:  # of an earlier fit
         (folder / HARMONIZED).unlink(missing_ok=True)
-        return [folder / name for name in FILES]
-    return [folder / name for name in (*FILES, HARMONIZED)]
+    return [folder / name for name in ours]
 
 
 def _write_tables(analysis: _Analysis, folder: Path) -> None:

@@ -21,7 +21,8 @@ def transform(asked: Transform, listen: Listener) -> Outcome:
     data = gather(asked.source, study, listen)
     graphs, notes = on_vertices(data, embedding, missing)
     loadings = embedding.transform(graphs, missing=missing)
-    write_loadings(asked.output, embedding, graphs, data.columns, loadings, missing)
+    residual = embedding.residuals(graphs, missing=missing).tolist()
+    write_loadings(asked.output, graphs, data.columns, loadings, residual=residual)
     m, d, notes = graphs.n_graphs, embedding.n_components_, [*data.notes, *notes]
     last = written([asked.output], data.left_out)
     facts = {"graphs": m, "components": d, "notices": notes, "left_out": data.left_out,

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from eigengraphs.errors import InputError
 from eigengraphs.inference.studies.designs import (
     Array,
-    Indices,
     Question,
     Variable,
     check_choice,
@@ -64,8 +63,10 @@ class _LoadingsStep(TransformerMixin, BaseEstimator):
         Columns of the input.
     """
 
-    _names: list[Any]
     n_features_in_: int
+    covariates_: tuple[str, ...]
+    _names: list[Any]
+    _codings: list[Coding]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the loadings, without those of the columns beside them.
@@ -111,9 +112,15 @@ class _LoadingsStep(TransformerMixin, BaseEstimator):
         self.n_features_in_ = (*np.shape(X), 1)[1]
         self._names = _column_names(X, self.n_features_in_)
 
-    def _check_width(self, Y: Array, expected: int) -> None:
-        if Y.shape[1] != expected:
-            raise InputError(f"got {Y.shape[1]} loadings per graph, expected {expected}")
+    def _coded(self, table: Mapping[str, Any], Y: Array, d: int) -> Array:
+        """Return coded covariates of new loadings, which must be ``d`` as in the fit."""
+        if Y.shape[1] != d:
+            raise InputError(f"got {Y.shape[1]} loadings per graph, expected {d}")
+        missing = [name for name in self.covariates_ if name not in table]
+        if missing:
+            raise InputError(f"no values are given for the covariates {missing} of the fit")
+        coded = [coding.code(table[coding.name], len(Y)) for coding in self._codings]
+        return np.hstack([np.zeros((len(Y), 0)), *coded])
 
 
 def _column_names(X: Any, count: int) -> list[Any]:
@@ -206,7 +213,7 @@ class CovariateAdjustment(_LoadingsStep):
         self.covariates_ = tuple(table)
         self._mean = Y.mean(axis=0)
         # The shortest solution: columns of all categories of a covariate are dependent.
-        Z = self._coded(table, len(Y))
+        Z = self._coded(table, Y, Y.shape[1])
         self.coefficients_ = np.linalg.lstsq(Z, Y - self._mean, rcond=1e-10)[0]
         return self
 
@@ -229,11 +236,7 @@ class CovariateAdjustment(_LoadingsStep):
         """
         check_is_fitted(self)
         Y, table = self._parts(X, covariates)
-        self._check_width(Y, len(self._mean))
-        missing = [name for name in self.covariates_ if name not in table]
-        if missing:
-            raise InputError(f"no values are given for the covariates {missing} of the fit")
-        return np.asarray(Y - self._coded(table, len(Y)) @ self.coefficients_)
+        return np.asarray(Y - self._coded(table, Y, len(self._mean)) @ self.coefficients_)
 
     def fit_transform(self, X: Any, y: Any = None, covariates: Any = None) -> Array:
         """Learn, and return adjusted loadings of the same rows.
@@ -256,9 +259,6 @@ class CovariateAdjustment(_LoadingsStep):
     @property
     def _beside(self) -> list[Any]:
         return _listed(self.columns)
-
-    def _coded(self, table: dict[str, Any], m: int) -> Array:
-        return np.hstack([coding.code(table[coding.name], m) for coding in self._codings])
 
     def _parts(self, X: Any, covariates: Any) -> tuple[Array, dict[str, Any]]:
         """Return loadings, and columns of covariates by name."""
@@ -385,42 +385,44 @@ class Harmonize(_LoadingsStep):
         (2, 3)
         """
         check_choice("unseen", self.unseen, ("error", "estimate"))
-        Y, self.site_name_, values, table, learn = self._parts(X, site, covariates, controls)
+        Y, self.site_name_, values, table, controls = self._parts(X, site, covariates, controls)
         self._remember(X)
-        m, columns = len(Y), self.get_feature_names_out().tolist()
-        everywhere = self._read_site(values, m)
-        variable = everywhere.rows(learn)
+        learn, names = _chosen(controls, len(Y)), self.get_feature_names_out()
+        variable = self._read_site(values, len(Y)).rows(learn)
         self.sites_, codes = variable.levels, variable.values.astype(np.intp)
-        n = np.bincount(codes)
+        if self.reference is not None and str(self.reference) not in self.sites_:
+            raise InputError(
+                f"the reference {self.reference!r} is none of the sites of {self.site_name_!r}: "
+                f"{words(self.sites_, 20)}"
+            )
+        n, S = np.bincount(codes), np.eye(len(self.sites_))[codes]
         self.counts_ = tuple(n.tolist())
-        self._check_sites(everywhere.levels, controls is not None or self.controls is not None)
-        notes, kept = self._learn_coding(table, m, learn, codes)
+        notes = self._learn_coding(table, learn, S)
+        Z = self._coded(table, Y, Y.shape[1])[learn]
         self._unit = units(Y[learn])
         Y = Y[learn] / self._unit
-        S = np.eye(len(n))[codes]
-        Z = self._coded(table, m)[learn]
         B = np.linalg.lstsq(np.hstack([S, Z]), Y, rcond=None)[0]
-        fitted, self.coefficients_ = S @ B[: len(n)], B[len(n) :]
-        rest = Y - fitted - Z @ self.coefficients_
-        home = None if self.reference is None else self.sites_.index(str(self.reference))
-        self._middle = n / n.sum() @ B[: len(n)] if home is None else B[home]
-        spread = np.sqrt((rest[slice(None) if home is None else codes == home] ** 2).mean(axis=0))
+        B, self.coefficients_ = B[: len(n)], B[len(n) :]
+        rest, home = Y - S @ B - Z @ self.coefficients_, slice(None)
+        self._middle = n / n.sum() @ B
+        if self.reference is not None:
+            reference = self.sites_.index(str(self.reference))
+            self._middle, home = B[reference], codes == reference
+        spread = np.sqrt((rest[home] ** 2).mean(axis=0))
         self._flat = spread <= _NO_SPREAD * np.maximum(np.abs(Y).max(axis=0), 1e-300)
         self._spread = np.where(self._flat, 1.0, spread)
         T = (Y - self._middle - Z @ self.coefficients_) / self._spread
-        effects = [self._effects(T[codes == i]) for i in range(len(n))]
-        if home is not None:
-            effects[home] = (np.zeros(Y.shape[1]), np.ones(Y.shape[1]))
-        self.location_, variances = (np.array(part) for part in zip(*effects, strict=True))
-        self.scale_ = np.sqrt(variances)
+        self.location_, self.scale_ = np.zeros((len(n), Y.shape[1])), np.ones((len(n), Y.shape[1]))
         if self._flat.any():
-            which = words(np.array(columns)[self._flat].tolist())
-            notes.append(f"{which}: no noise around {kept}, and no scale of sites is estimated")
+            kept = words([self.site_name_, *table])
+            notes.append(f"{words(names[self._flat])}: no noise around {kept}, scale left as it is")
         for i, name in enumerate(self.sites_):
+            if name != str(self.reference):
+                self.location_[i], self.scale_[i] = self._effects(T[codes == i], name)
             still = (np.ptp(T[codes == i], axis=0) <= _NO_SPREAD) & ~self._flat
             if still.any() and n[i] > 1:
-                which = words(np.array(columns)[still].tolist())
-                notes.append(f"{which}: the same for all graphs of {self.site_name_} {name!r}")
+                which = f"{self.site_name_} {name!r}"
+                notes.append(f"{words(names[still])}: the same for all graphs of {which}")
         self.notes_ = tuple(notes)
         return self
 
@@ -443,22 +445,23 @@ class Harmonize(_LoadingsStep):
         """
         check_is_fitted(self)
         Y, _, values, table, _ = self._parts(X, site, covariates, None)
-        self._check_width(Y, len(self._spread))
-        missing = [name for name in self.covariates_ if name not in table]
-        if missing:
-            raise InputError(f"no values are given for the covariates {missing} of the fit")
-        sites = self._read_site(values, len(Y))
-        middle = self._middle + self._coded(table, len(Y)) @ self.coefficients_
-        T = (Y / self._unit - middle) / self._spread
-        known = {name: i for i, name in enumerate(self.sites_)}
-        self._check_known(sites)
+        middle = self._middle + self._coded(table, Y, len(self._spread)) @ self.coefficients_
+        T, sites = (Y / self._unit - middle) / self._spread, self._read_site(values, len(Y))
+        new = [repr(name) for name in sites.levels if name not in self.sites_]
+        if new and self.unseen == "error":
+            raise InputError(
+                f"{self.site_name_} {words(new)} was not learned from, only "
+                f"{words(self.sites_, 20)}; learn from some of its graphs, or pass "
+                "unseen='estimate', which estimates it from the graphs to be harmonized, without "
+                "their labels"
+            )
         for i, name in enumerate(sites.levels):
             rows = sites.values == i
-            if name in known:
-                location, scale = self.location_[known[name]], self.scale_[known[name]]
+            if name in self.sites_:
+                known = self.sites_.index(name)
+                location, scale = self.location_[known], self.scale_[known]
             else:
-                location, variance = self._effects(T[rows])
-                scale = np.sqrt(variance)
+                location, scale = self._effects(T[rows], name)
             T[rows] = (T[rows] - location) / scale
         return np.asarray((T * self._spread + middle) * self._unit)
 
@@ -489,168 +492,109 @@ class Harmonize(_LoadingsStep):
 
     def _parts(
         self, X: Any, site: Any, covariates: Any, controls: Any
-    ) -> tuple[Array, str, Any, dict[str, Any], NDArray[np.bool_]]:
-        """Return loadings, name and values of the site, covariates, and rows to learn from."""
-        given = site is not None or covariates is not None or controls is not None
+    ) -> tuple[Array, str, Any, dict[str, Any], Any]:
+        """Return loadings, name and values of the site, covariates, and which are controls."""
+        given = any(part is not None for part in (site, covariates, controls))
         Y, columns = self._split(X, "site, covariates and controls", given)
-        if self._beside:
-            if self.site is None:
-                raise InputError(
-                    "covariates and controls are columns of X: name that of site=, too"
-                )
-            name, *others = columns
-            site = columns[name]
-            if self.controls is not None:
-                controls = columns[others.pop()]
-            table = {other: columns[other] for other in others}
-        else:
+        if not columns:
             if site is None:
                 raise InputError("there is no site to harmonize; give site, one value per graph")
-            table = table_columns(covariates, len(Y))
-            name, site = named_site(site)
-        learn = np.ones(len(Y), dtype=bool)
-        if controls is not None:
-            plain = graph_values("controls", controls, len(Y))
-            wrong = next((i for i, value in enumerate(plain) if value not in (True, False)), None)
-            if wrong is not None:
-                raise InputError(
-                    f"controls must be true or false for every graph; {counted(wrong)} has "
-                    f"{plain[wrong]!r}"
-                )
-            learn = np.array(plain, dtype=bool)
-        return Y, name, site, table, learn
+            return Y, *named_site(site), table_columns(covariates, len(Y)), controls
+        if self.site is None:
+            raise InputError("covariates and controls are columns of X: name that of site=, too")
+        (name, site), *others = columns.items()
+        if self.controls is not None:
+            controls = others.pop()[1]
+        return Y, name, site, dict(others), controls
 
     def _read_site(self, values: Any, m: int) -> Variable:
         variable = read_variable(self.site_name_, values, m, "groups")
         if not variable.known.all():
-            unknown = np.flatnonzero(~variable.known).tolist()
-            which = words([counted(i) for i in unknown])
+            which = words([counted(i) for i in np.flatnonzero(~variable.known).tolist()])
             raise InputError(
                 f"{self.site_name_!r} is unknown for {which}, which cannot be harmonized then; "
                 "complete the column, or leave these graphs out"
             )
         return variable
 
-    def _check_sites(self, everywhere: Sequence[str], chosen: bool) -> None:
-        """Refuse sites from which nothing can be learned."""
-        few = [s for s, n in zip(self.sites_, self.counts_, strict=True) if n < 2]
-        lacking = [name for name in everywhere if name not in self.sites_]
-        to_learn = " among the controls" if chosen else ""
-        if not self.sites_:
-            raise InputError("no graph is among the controls; nothing can be learned")
-        if lacking and self.unseen == "error":
-            raise InputError(
-                f"{self.site_name_} {words(list(map(repr, lacking)))} has no graph{to_learn} "
-                "to learn from; leave its graphs out, or pass unseen='estimate'"
-            )
-        if few and not self.mean_only:
-            raise InputError(
-                f"{self.site_name_} {words(list(map(repr, few)))} has one graph{to_learn}, "
-                "from which no scale can be learned; leave it out, join it to another site, or "
-                "pass mean_only=True"
-            )
-        if self.reference is not None and str(self.reference) not in self.sites_:
-            raise InputError(
-                f"the reference {self.reference!r} is none of the sites of {self.site_name_!r}: "
-                f"{words(self.sites_, 20)}"
-            )
-
-    def _check_known(self, sites: Variable) -> None:
-        """Refuse new sites, or those of which too little is there to estimate them."""
-        new = [i for i, name in enumerate(sites.levels) if name not in self.sites_]
-        if new and self.unseen == "error":
-            raise InputError(
-                f"{self.site_name_} {words([repr(sites.levels[i]) for i in new])} was not learned "
-                f"from, only {words(self.sites_, 20)}; learn from some of its graphs, or pass "
-                "unseen='estimate', which estimates it from the graphs to be harmonized, without "
-                "their labels"
-            )
-        few = [repr(sites.levels[i]) for i in new if (sites.values == i).sum() < 2]
-        if few and not self.mean_only:
-            raise InputError(
-                f"{self.site_name_} {words(few)} was not learned from and has one graph, from "
-                "which no scale can be estimated; leave it out, or pass mean_only=True"
-            )
-
-    def _learn_coding(
-        self, table: dict[str, Any], m: int, learn: NDArray[np.bool_], codes: Indices
-    ) -> tuple[list[str], str]:
-        """Learn how covariates are coded; return notes, and what is kept in words."""
-        notes: list[str] = []
-        self._codings, basis = list[Coding](), np.zeros((len(codes), 0))
+    def _learn_coding(self, table: dict[str, Any], learn: NDArray[np.bool_], S: Array) -> list[str]:
+        """Learn how covariates are coded, beside the sites S (graphs, sites); return notes."""
+        notes, n = list[str](), S.sum(axis=0)
+        self.covariates_, self._codings, basis = tuple(table), [], S / np.sqrt(n)
         for name, values in table.items():
-            variable = read_variable(name, values, m).rows(learn)
+            variable = read_variable(name, values, len(learn)).rows(learn)
             if not variable.known.any():
                 raise InputError(f"{name!r} has no value for any graph to learn from")
-            coding = Coding(variable, first=1)
-            self._codings.append(coding)
-            Z = coding.code([values[i] for i in np.flatnonzero(learn)], len(codes))
+            self._codings.append(Coding(variable, first=1))
+            Z = self._codings[-1].code(values, len(learn))[learn]
             if not np.ptp(Z, axis=0).any():
                 notes.append(f"{name!r} is the same for all graphs; there is nothing to keep")
                 continue
-            left = Z - _site_means(Z, codes)
-            left = left - basis @ (basis.T @ left)
-            new = independent_columns(left / np.linalg.norm(Z, axis=0))
+            new = independent_columns((Z - basis @ (basis.T @ Z)) / np.linalg.norm(Z, axis=0))
             if new.shape[1] < Z.shape[1]:
-                beside = [self.site_name_, *(other.name for other in self._codings[:-1])]
+                beside = words([self.site_name_, *(one.name for one in self._codings[:-1])])
                 raise InputError(
-                    f"{name!r} is determined by {words(beside)}, so that its effect cannot be "
-                    "separated from that of sites and kept; leave it out of the covariates"
+                    f"{name!r} is determined by {beside}, so that its effect cannot be separated "
+                    "from that of sites and kept; leave it out of the covariates"
                 )
             basis = np.hstack([basis, new])
-            for i, site in enumerate(self.sites_ if variable.levels else ()):
-                there = np.unique(variable.values[(codes == i) & variable.known])
-                if len(there) == 1 and self.counts_[i] > 1:
-                    notes.append(
-                        f"{self.site_name_} {site!r} has graphs of one {name} alone "
-                        f"({variable.levels[int(there[0])]}): what is of the site there, and what "
-                        f"of {name}, is told by the other sites"
-                    )
-        self.covariates_ = tuple(table)
-        return notes, words([self.site_name_, *table])
+            counts = S.T @ variable.coded(0)  # of each group; nothing of a quantity
+            alone = (counts > 0).sum(axis=1) == 1 if variable.levels else n < 0
+            for i in np.flatnonzero(alone & (n > 1)):
+                notes.append(
+                    f"{self.site_name_} {self.sites_[i]!r} has graphs of one {name} alone "
+                    f"({variable.levels[int(counts[i].argmax())]}): what is of the site there, and "
+                    f"what of {name}, is told by the other sites"
+                )
+        return notes
 
-    def _coded(self, table: dict[str, Any], m: int) -> Array:
-        coded = [coding.code(table[coding.name], m) for coding in self._codings]
-        return np.hstack([np.zeros((m, 0)), *coded])
-
-    def _effects(self, T: Array) -> tuple[Array, Array]:
-        """Return location and variance of a site, (d,) and (d,), from its standardized rows.
+    def _effects(self, T: Array, name: str) -> tuple[Array, Array]:
+        """Return location and scale of a site, (d,) and (d,), from its standardized rows.
 
         The prior of locations is normal, that of variances inverse gamma, with the moments over
         columns; both posterior means depend on each other, and are found by turns. It stops where
         the published code does, so that numbers are the same.
         """
         n, g = len(T), T.mean(axis=0)
-        d = g * 0 + 1 if self.mean_only else T.var(axis=0, ddof=1)
+        if n < 2 and not self.mean_only:
+            raise InputError(
+                f"{self.site_name_} {name!r} has one graph, from which no scale can be learned; "
+                "leave it out, join it to another site, or pass mean_only=True"
+            )
+        d = np.ones_like(g) if self.mean_only else T.var(axis=0, ddof=1)
         squares = (n - 1) * d
         d = np.where(self._flat | (d <= _NO_SPREAD**2), 1.0, d)
         which = ~self._flat
-        if not self.empirical_bayes or which.sum() < 2:
-            return g, d
-        location, variance = g.copy(), d.copy()
-        g, d, squares = g[which], d[which], squares[which]
-        center, t2 = g.mean(), g.var(ddof=1)
+        if self.empirical_bayes and which.sum() > 1:
+            g[which], d[which] = self._shrunk(n, g[which], d[which], squares[which])
+        return g, np.sqrt(d)
+
+    def _shrunk(self, n: int, g: Array, d: Array, squares: Array) -> tuple[Array, Array]:
+        """Return posterior means of n graphs with these means, variances and sums of squares."""
+        center, t2, mean, s2 = g.mean(), g.var(ddof=1), d.mean(), d.var(ddof=1)
         if self.mean_only:
-            location[which] = (t2 * g + center) / (t2 + 1)
-            return location, variance
-        mean, s2 = d.mean(), d.var(ddof=1)
-        new, new_d, change, rounds = g, d, np.inf, 0
-        while change > _CHANGE and rounds < _ROUNDS:
+            return np.asarray((t2 * g + center) / (t2 + 1)), d
+        new, new_d = g, d
+        for _ in range(_ROUNDS):
             old, old_d = new, new_d
             new = (t2 * n * g + old_d * center) / (t2 * n + old_d)
             some = squares + n * (new - g) ** 2
             new_d = (s2 * (some / 2 + mean) + mean**3) / (s2 * (n / 2 + 1) + mean**2)
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = np.r_[np.abs(new - old) / old, np.abs(new_d - old_d) / old_d]
-            change, rounds = float(np.max(moved)), rounds + 1
-        location[which], variance[which] = new, new_d
-        return location, variance
+            if not moved.max() > _CHANGE:
+                break
+        return new, new_d
 
 
-def _site_means(Z: Array, codes: Indices) -> Array:
-    """Return for each row the mean over its site, (m, c)."""
-    S = np.eye(int(codes.max()) + 1)[codes]
-    return np.asarray(S @ ((S.T @ Z) / S.sum(axis=0)[:, None]))
+def _chosen(controls: Any, m: int) -> NDArray[np.bool_]:
+    """Return the graphs that are learned from, (m,)."""
+    plain = [True] * m if controls is None else graph_values("controls", controls, m)
+    wrong = next((i for i, value in enumerate(plain) if value not in (True, False)), None)
+    if wrong is not None or True not in plain:
+        came = "none is" if wrong is None else f"{counted(wrong)} has {plain[wrong]!r}"
+        raise InputError(f"controls must be true or false for every graph, true for some; {came}")
+    return np.array(plain, dtype=bool)
 
 
 def named_site(given: Any) -> tuple[str, Any]:
@@ -687,15 +631,12 @@ def harmonized_for_test(
     if site in table:
         raise InputError(f"{site!r} is harmonized, and is a covariate then: do not name it as one")
     if isinstance(group, Question):
-        _check_term(site, group, len(Y))
-    else:
-        groups = read_variable(name, group, len(Y))
-        both = np.flatnonzero(sites.known & groups.known)
-        pairs = {(sites.values[i], groups.values[i]) for i in both}
-        if groups.levels and len(pairs) == len({place for place, _ in pairs}) > 1:
+        terms = {variable.name: variable.levels for variable in group.variables(len(Y))}
+        text = str(getattr(group, "text", ""))
+        if not terms.get(site) and f"C({site})" not in text:
             raise InputError(
-                f"each {site} has graphs of one group of {name!r} alone, so that differences "
-                "between groups cannot be separated from those between sites"
+                f"loadings are harmonized over {site!r}, which must be a categorical term of the "
+                f"formula then: add '+ {f'C({site})' if site in terms else site}' to {text!r}"
             )
     known = np.flatnonzero(sites.known)
     names = [sites.levels[int(i)] if i == i else None for i in sites.values]  # texts are groups
@@ -710,15 +651,3 @@ def harmonized_for_test(
         "where sites have unequal shares of groups (Nygaard et al., 2016)."
     )
     return Y, None if isinstance(group, Question) else {**table, site: names}, said
-
-
-def _check_term(site: str, formula: Question, m: int) -> None:
-    """Refuse a formula without the site as a categorical term."""
-    variables = {variable.name: variable for variable in formula.variables(m)}
-    text = str(getattr(formula, "text", ""))
-    if site not in variables or (not variables[site].levels and f"C({site})" not in text):
-        term = site if site not in variables else f"C({site})"
-        raise InputError(
-            f"loadings are harmonized over {site!r}, which must be a categorical term of the "
-            f"formula then: add '+ {term}' to {text!r}"
-        )
