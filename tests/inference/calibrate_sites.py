@@ -98,7 +98,8 @@ def main(studies=1000, few=200) -> None:
     lines = [
         "# What harmonization over sites does to tests and predictions", "",
         f"`python -m tests.inference.calibrate_sites` wrote this. Level {LEVEL}, {studies:,} "
-        f"studies a cell without an effect (standard error 0.7 %) and {few} with one. Sites have a "
+        f"studies a cell without an effect (standard error of 5 %: "
+        f"{np.sqrt(0.0475 / studies):.1%}) and {few} with one. Sites have a "
         "location in each of four components, and a scale; numbers are graphs of each group in a "
         "site. ComBat with the group kept or unknown is followed by a test without the site; "
         "`harmonize` is `compare(harmonize=site)`: group unknown, site a covariate.",
