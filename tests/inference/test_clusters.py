@@ -68,6 +68,8 @@ def test_stability_is_high_for_planted_blocks_and_low_for_noise():
         assert alone.stability is None
     with pytest.raises(InputError, match="not both"):
         cluster_vertices(je, graph=0, graphs=graphs)
+    with pytest.raises(InputError, match="fitted to 12 graphs, and graphs has 11"):
+        cluster_vertices(je, graphs=graphs[:11])
 
 
 def test_positions_in_one_graph():

@@ -96,6 +96,8 @@ def test_a_contest_of_repeated_scans_has_both():
     held = contest(graphs, y, embedding=je, methods=("PCA",), cv=2, groups=who, participants=who)
     rows = [dict(zip(held.header, row, strict=True)) for row in held.table()]
     expected = found_of(graphs, who)
+    assert str(expected).splitlines()[0].split() == ["identified", "discriminability"]
+    assert f"{expected.identified['PCA'].value:.3f}" in str(expected).splitlines()[2]
     for row in rows[:2]:
         for name, shares in (
             ("identified", expected.identified),

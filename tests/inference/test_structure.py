@@ -70,6 +70,8 @@ def test_a_fit_with_all_components_is_read_the_same_and_its_parts_add_up():
     ]
     assert sorted(x for x, k in zip(found.owners, kinds, strict=True) if k == "individual") == names
     assert "3 graphs: scan 0, scan 1, scan 2" in found.owners
+    numbered = structure(je, eg.GraphStack(A, graph_names=[str(i) for i in range(M)]))
+    assert "of single graphs: 1 of" in str(numbered)
     whole = sum(found.part("scan 4", kind) for kind in ("common", "group", "individual", "noise"))
     assert np.allclose(whole[LOWER], je.inverse_transform(je.loadings_)[4][LOWER], atol=1e-9)
     centered = eg.JointEmbedding(2, center=True, random_state=0).fit(A)

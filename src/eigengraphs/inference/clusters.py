@@ -148,7 +148,7 @@ def cluster_vertices(
     >>> found.n_clusters, found.ari
     (3, 1.0)
     """
-    FitView.of(embedding)
+    fit = FitView.of(embedding)
     if degree_corrected is not None:
         warnings.warn(
             "degree_corrected of cluster_vertices is now normalize_rows, and the old name will go; "
@@ -159,6 +159,14 @@ def cluster_vertices(
         normalize_rows = degree_corrected
     if graph is not None and graphs is not None:
         raise InputError("stability is that of joint positions: give graphs, or graph, not both")
+    if graphs is not None:
+        graphs, fitted = fit.stack(graphs), len(embedding.loadings_)
+        fitted = getattr(embedding, "n_graphs_seen_", fitted)
+        if graphs.n_graphs != fitted:
+            raise InputError(
+                f"the embedding was fitted to {fitted} graphs, and graphs has {graphs.n_graphs}: "
+                "stability is that of fits to the same graphs, drawn with replacement"
+            )
 
     sides = sides_of(embedding)
     if graph is not None:

@@ -188,7 +188,7 @@ class Structure:
             verb = "is" if len(ks) == 1 else "are"
             if kind == "individual":
                 theirs = [self.owners[k] for k in ks]
-                each = [f"{shortened(g)} {theirs.count(g)}" for g in dict.fromkeys(theirs)]
+                each = [f"{theirs.count(g)} of {shortened(g)}" for g in dict.fromkeys(theirs)]
                 more = f" and {count_of(len(each) - 5, 'more graph')}" if len(each) > 5 else ""
                 some = f"{', '.join(each[:5])}{more}"
                 said.append(f"{count_of(len(ks), 'component')} {verb} of single graphs: {some}.")

@@ -77,6 +77,15 @@ class Identification:
 
     __repr__ = short_repr
 
+    def __str__(self) -> str:
+        width = max(map(len, self.identified))
+        return "\n".join([
+            f"{'':{width}s}  {'identified':25s}  discriminability",
+            *(f"{name:{width}s}  " + "  ".join(f"{one.value:.3f}  [{one.low:6.3f}, {one.high:6.3f}]"
+                                               for one in (share, self.discriminability[name]))
+              for name, share in self.identified.items()),
+        ])  # fmt: skip
+
 
 def identify(
     graphs: Any, participants: Any, *, galleries: Sequence[int] | None = None, **options: Any
