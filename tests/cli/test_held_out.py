@@ -33,6 +33,10 @@ def test_groups_are_found_and_noise_is_not(stack, predict):
     assert found.methods[0].score == 1.0
     assert found.chance == pytest.approx(0.5, abs=0.1)
     assert (found.kind, found.classes, found.n_graphs) == ("classes", ("a", "b"), 24)
+    measures = dict(found.methods[0].measures)
+    assert measures.pop("brier_score") < 0.1
+    assert measures == dict.fromkeys(
+        ("balanced_accuracy", "roc_auc", "sensitivity", "specificity"), 1.0)  # fmt: skip
     coin = np.random.default_rng(0).permutation(["a", "b"] * 12).tolist()
     assert predict(coin).methods[0].score < 0.85
     # Not even if the labels have shaped the components.
@@ -80,8 +84,11 @@ def test_what_cannot_be_predicted_is_said(predict, values, why):
 
 
 def test_a_fit_without_a_table_keeps_scans_of_one_participant_together(scans, done, told):
-    assert told("fit", "scans", "bare", "-d", 1, "--label", "ses")["graphs"] == 24
+    last = told("fit", "scans", "bare", "-d", 1, "--label", "ses")
+    assert last["graphs"] == 24
     found = FinishedFit(scans / "bare")
+    assert last["prediction"]["methods"] == found.summary.to_json()["prediction"]["methods"]
+    assert ">balanced accuracy</th>" in (scans / "bare" / "report.html").read_text("utf-8")
     assert found.participants == "sub"
     assert len(set(found.inputs().participants)) == 12
     assert "Graphs of one participant stay together" in found.summary.prediction.protocol

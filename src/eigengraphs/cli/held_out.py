@@ -197,7 +197,9 @@ def predict_label(
             # The standard error is that of independent folds, which they nearly are.
             MethodScore(way.method, way.score,
                         float(np.std(way.folds, ddof=1) / np.sqrt(len(way.folds))),
-                        way.n_parameters, way.folds)
+                        way.n_parameters, way.folds,
+                        tuple((name, value) for name, value in way.measures.items()
+                              if name != found.measure))
             for way in found.scores[:-1]
         ),
         chance=chance.score,

@@ -190,6 +190,10 @@ def _context(summary: Summary, limits: Limits) -> dict[str, Any]:
         "doubts": {k: (doubt(summary, verdict, [k]),)
                    for k, verdict in verdict_of.items() if verdict in DOUBTFUL},
         "bars": scores,
+        "measures": [] if summary.prediction is None else [
+            (name.replace("_", " "), True)
+            for method in summary.prediction.methods[:1] for name, _ in method.measures
+        ],
         "evaluated": any(found.key.startswith("evaluate ") for found in summary.findings),
         "findings": [_finding(found, summary.n_components) for found in summary.findings],
         "methods": _blocks(summary.methods),

@@ -7,7 +7,7 @@ import json
 import math
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -125,12 +125,14 @@ class MethodScore:
         Numbers that describe the method's components.
     folds : tuple of float
         Score of every fold, where graphs were held out in folds.
+    measures : tuple of (str, float or None)
+        Other measures of the same predictions, by their names in ``inference.evaluate``.
 
     Examples
     --------
     >>> from eigengraphs.report import MethodScore
-    >>> MethodScore("joint embedding", 0.9, folds=(0.8, 1.0))
-    MethodScore(name='joint embedding', score=0.9, se=None, n_parameters=None, folds=(0.8, 1.0))
+    >>> MethodScore("joint embedding", 0.9, folds=(0.8, 1.0)).folds
+    (0.8, 1.0)
     """
 
     name: str
@@ -138,6 +140,7 @@ class MethodScore:
     se: float | None = None
     n_parameters: int | None = None
     folds: tuple[float, ...] = ()
+    measures: tuple[tuple[str, float | None], ...] = field(default=(), metadata={"since": 5})
 
     __repr__ = short_repr
 
@@ -511,7 +514,8 @@ def _record_from_json(kind: Any, given: Any, where: str) -> Any:
     if not isinstance(given, Mapping):
         raise InputError(f"{where or 'the file'} must be a mapping, got {_shown(given)}")
     hints, at = _hints(kind), f"{where}." if where else ""
-    names = [field.name for field in fields(kind)]
+    # What a later format has added, earlier files lack.
+    names = [one.name for one in fields(kind) if one.name in given or "since" not in one.metadata]
     for name in [*names, *given]:
         if name not in given or name not in names:
             raise InputError(f"{at}{name} is {'unknown' if name in given else 'missing'}")

@@ -49,7 +49,8 @@ from eigengraphs.system.tables import short_repr
 __all__ = ["Summary", "read_results", "read_summary", "summarize"]
 
 _N_VERTICES, _N_EDGES = 8, 10  # the strongest of each sign; the strongest pairs
-FORMAT = 4  # of report.json; raised when a field is added or changes its meaning
+FORMAT = 5  # of report.json; raised when a field is added or changes its meaning
+_READ = (4, FORMAT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -471,7 +472,7 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     data = read_results(file)
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
-    if data["format"] != FORMAT:
+    if data["format"] not in _READ:
         raise InputError(
             f"{str(file)!r} has format {data['format']!r}, and this version of eigengraphs reads "
             f"format {FORMAT}{_AGAIN}, or use the version that wrote it"

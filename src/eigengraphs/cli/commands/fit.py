@@ -87,8 +87,8 @@ def fit(asked: Fit, listen: Listener) -> Outcome:
     facts = {
         "graphs": m, "vertices": n, "components": d, "explained": explained, "explained_of": whole,
         "converged": bool(je.converged_), "problems": notes, "left_out": data.left_out,
-        "removed": removed, **({} if journal is None else {"passes_kept": journal.n_found}),
-        "files": files,
+        "prediction": found, "removed": removed, "files": files,
+        **({} if journal is None else {"passes_kept": journal.n_found}),
     }  # fmt: skip
     text = [
         f"{count_of(m, 'graph')}, {count_of(n, 'vertex')}, {count_of(d, 'component')}: "
@@ -99,6 +99,9 @@ def fit(asked: Fit, listen: Listener) -> Outcome:
         scores = [f"{way.name} {way.score:.3f}" for way in found.methods]
         scores.append(f"chance {found.chance:.3f}")
         text.append(f"{found.label} of held-out graphs, {found.measure}: {', '.join(scores)}")
+        first = found.methods[0]
+        more = [f"{name.replace('_', ' ')} {x:.3f}" for name, x in first.measures if x is not None]
+        text.append(f"{first.name}: {', '.join(more)}")
     if removed:
         text.append(f"removed answers of the earlier fit: {', '.join(removed)}")
     last = f"wrote {len(files)} files; open {output / 'report.html'}"
