@@ -22,11 +22,15 @@ def test_examples_run(capsys):
     assert "(30,) 0.001" in said
 
 
-def test_the_example_of_power_runs(capsys):
-    text = (ROOT / "docs" / "guide" / "power.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [("power.md", "80 % power needs about"), ("measures.md", "The joint embedding adds to sex")],
+)
+def test_the_example_of_a_page_runs(page, said, capsys):
+    text = (ROOT / "docs" / "guide" / page).read_text(encoding="utf-8")
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(block, {})
-    assert "80 % power needs about" in capsys.readouterr().out
+    assert said in capsys.readouterr().out
 
 
 def recorded(name):

@@ -72,6 +72,9 @@ def test_each_site_has_its_measures_or_the_reason(found):
     east = rows["east"]
     assert east["sensitivity"] == east["accuracy"]
     assert [east[name] for name in ("roc_auc", "balanced_accuracy", "specificity")] == [None] * 3
+    inside = [row["roc_auc"] for row in found.measures(pipeline=LOGISTIC)]
+    best = max(found.scores[:2], key=lambda score: score.score)
+    assert (best.name == LOGISTIC) is (f"({np.mean(inside):.3f} within folds)" in found.words()[1])
     assert east["why_empty"] == "no balanced_accuracy, roc_auc, specificity: no graph of 'a'"
 
 

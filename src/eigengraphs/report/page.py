@@ -23,7 +23,7 @@ from eigengraphs.report.records import Cell, Finding, Intervals, json_ready
 from eigengraphs.report.sentences import DOUBTFUL, doubt, percent, verdicts
 from eigengraphs.report.summary import Summary
 from eigengraphs.system.extras import need
-from eigengraphs.system.labels import component_column, component_name, shortened
+from eigengraphs.system.labels import component_column, component_name, measure_words, shortened
 from eigengraphs.system.whole_files import (
     output_folder,
     replace_together,
@@ -191,7 +191,7 @@ def _context(summary: Summary, limits: Limits) -> dict[str, Any]:
                    for k, verdict in verdict_of.items() if verdict in DOUBTFUL},
         "bars": scores,
         "measures": [] if summary.prediction is None else [
-            (name.replace("_", " "), True)
+            (measure_words(name), True)
             for method in summary.prediction.methods[:1] for name, _ in method.measures
         ],
         "evaluated": any(found.key.startswith("evaluate ") for found in summary.findings),

@@ -91,3 +91,8 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def measure_words(name: str) -> str:
+    """Return a measure of predictions in words, by its name in tables."""
+    return name.replace("roc_auc", "ROC AUC").replace("brier", "Brier").replace("_", " ")

@@ -57,7 +57,7 @@ from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.store import is_store
 from eigengraphs.store.fit_journal import FitJournal
-from eigengraphs.system.labels import component_column, count_of
+from eigengraphs.system.labels import component_column, count_of, measure_words
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import locked, whole_folder
 
@@ -100,7 +100,7 @@ def fit(asked: Fit, listen: Listener) -> Outcome:
         scores.append(f"chance {found.chance:.3f}")
         text.append(f"{found.label} of held-out graphs, {found.measure}: {', '.join(scores)}")
         first = found.methods[0]
-        more = [f"{name.replace('_', ' ')} {x:.3f}" for name, x in first.measures if x is not None]
+        more = [f"{measure_words(name)} {x:.3f}" for name, x in first.measures if x is not None]
         text.append(f"{first.name}: {', '.join(more)}")
     if removed:
         text.append(f"removed answers of the earlier fit: {', '.join(removed)}")

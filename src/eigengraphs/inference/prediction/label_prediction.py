@@ -51,6 +51,7 @@ from eigengraphs.inference.studies.designs import (
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
+from eigengraphs.system.labels import measure_words
 from eigengraphs.system.tables import short_repr
 
 __all__ = ["CHANCE", "Evaluation", "PipelineScore", "evaluate"]
@@ -66,13 +67,6 @@ _DRAWS = 2000
 # number above all of these, not an estimate: intervals are too wide where errors are independent.
 _OVERLAP = 2.0
 
-
-# Measures in sentences, by their names in tables
-_IN_WORDS = {
-    "balanced_accuracy": "balanced accuracy", "roc_auc": "ROC AUC", "sensitivity": "sensitivity",
-    "specificity": "specificity", "brier_score": "Brier score", "MAE": "MAE", "RMSE": "RMSE",
-    "r": "r",
-}  # fmt: skip
 
 # What was found
 
@@ -335,13 +329,15 @@ class Evaluation:
             for s in self.scores
         )  # fmt: skip
 
-    def measures(self, by: Any = "folds") -> tuple[dict[str, Cell], ...]:
-        """Return all measures of every pipeline within parts of the held-out graphs.
+    def measures(self, by: Any = "folds", pipeline: str = "") -> tuple[dict[str, Cell], ...]:
+        """Return all measures of pipelines within parts of the held-out graphs.
 
         Parameters
         ----------
         by : "folds" or (m,)
             The folds, or a value for each graph, such as its site.
+        pipeline : str
+            Name of one pipeline; by default all.
 
         Returns
         -------
@@ -372,7 +368,7 @@ class Evaluation:
             place = {value: k for k, value in enumerate(names)}
             of = np.array([place.get(value, -1) for value in held_out])
         y, found = np.concatenate(self.truth), list[dict[str, Cell]]()
-        for s in self.scores:
+        for s in (one for one in self.scores if pipeline in ("", one.name)):
             told, P = self._pooled(s.name)
             for k, name in enumerate(names):
                 here = of == k
@@ -466,11 +462,15 @@ class Evaluation:
             f"({100 * self.level:g}% interval {best.low:.3f} to {best.high:.3f}) on held-out "
             f"graphs; chance is {self.score(CHANCE).score:.3f}."
         ]
-        named = [f"{_IN_WORDS[name]} {value:.3f}" for name in self._others
-                 if (value := best.measures[name]) is not None]  # fmt: skip
+        named = {name: f"{measure_words(name)} {value:.3f}" for name in self._others
+                 if (value := best.measures[name]) is not None}  # fmt: skip
+        if "roc_auc" in named:  # probabilities of several models need not be on one scale
+            each = [row["roc_auc"] for row in self.measures(pipeline=best.name)]
+            inside = [float(area) for area in each if area is not None]
+            named["roc_auc"] += f" ({np.mean(inside):.3f} within folds)" if inside else ""
         if named:
             positive = f" ({self.positive} is positive)" if "sensitivity" in self._others else ""
-            said.append(f"{sentence_case(', '.join(named))}{positive}.")
+            said.append(f"{sentence_case(', '.join(named.values()))}{positive}.")
         if best.p_permutation is not None:
             said.append(
                 f"With {len(best.permuted)} permutations of the labels, everything learned anew "
