@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
 from scipy.stats import gaussian_kde
 
-from eigengraphs.errors import MissingExtraError
 from eigengraphs.system.whole_files import whole_file
 from experiments.repetitions import error_of
 
@@ -43,10 +44,6 @@ _STYLE: dict[Any, Any] = {
 @contextmanager
 def style() -> Iterator[None]:
     """Set the look of everything that is drawn inside; leave matplotlib as it was."""
-    try:
-        from matplotlib import rc_context
-    except ImportError:
-        raise MissingExtraError("matplotlib", "experiments", "drawing a picture") from None
     # The font's own dates are odd, which the writer of PDF says aloud for every picture.
     logger = logging.getLogger("fontTools")
     level = logger.level
@@ -62,8 +59,6 @@ def figure(
     width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
 ) -> tuple[Any, Any]:
     """Return a figure of a size in inches, and its axes (one, or an array of them)."""
-    from matplotlib.figure import Figure
-
     drawn = Figure(figsize=(width, height), layout="constrained")
     return drawn, drawn.subplots(rows, columns, **options)
 

@@ -75,30 +75,29 @@ def hnu1(run: Run) -> Outcome:
     first = run.each(recognized, grid({"method": JOINT}, d=("cv", *DIMENSIONS), session=sessions))
     numbers = [first["cv", session]["number"] for session in sessions]
     d = int(np.median(numbers))
-    others = run.each(recognized, grid({}, method=VARIANTS, d=(d, *DIMENSIONS), session=sessions))
+    variants = run.each(recognized, grid({}, method=VARIANTS, d=(d, *DIMENSIONS), session=sessions))
     apart = run.repeat(by_distance, [{"numbers": [*DIMENSIONS, d], "session": session}
                                      for session in sessions])  # fmt: skip
 
-    def of_people(steps: dict[Any, Any], name: str, *key: Any, what: str = "right") -> Array:
-        """Return means over sessions, (30,)."""
-        return np.mean([steps[(*key, session)][name][what] for session in sessions], axis=0)
+    def by_column(steps: dict[Any, Any], name: str, *key: Any, rule: Any) -> dict[Any, Array]:
+        """Return shares of each person, (30,), means over sessions, for the columns of a row."""
 
-    #: Shares of each person, by method and column: "rule", "nearer", and fixed numbers.
-    shares: dict[str, dict[Any, Array]] = {}
-    for name in first["cv", sessions[0]]:
-        if name != "number":
-            shares[name] = {"rule": of_people(first, name, "cv"),
-                            "nearer": of_people(first, name, "cv", what="nearer")}  # fmt: skip
-            shares[name] |= {k: of_people(first, name, k) for k in DIMENSIONS}
-    for name in VARIANTS:
-        shares[name] = {"rule": of_people(others, name, name, d),
-                        "nearer": of_people(others, name, name, d, what="nearer")}  # fmt: skip
-        shares[name] |= {k: of_people(others, name, name, k) for k in DIMENSIONS}
+        def of_people(d: Any, what: str = "right") -> Array:
+            return np.mean([steps[(*key, d, session)][name][what] for session in sessions], axis=0)
+
+        return {"rule": of_people(rule), "nearer": of_people(rule, "nearer"),
+                **{k: of_people(k) for k in DIMENSIONS}}  # fmt: skip
+
+    rivals = [name for name in first["cv", sessions[0]] if name not in ("number", JOINT)]
     over = {name: np.mean([one[name] for one in apart], axis=0) for name in apart[0]}
-    shares[PAPER] = {"rule": over[str(d)]} | {k: over[str(k)] for k in DIMENSIONS}
-    shares[EDGES_APART] = {"rule": over[EDGES_APART]}
+    shares = {
+        JOINT: by_column(first, JOINT, rule="cv"),
+        **{name: by_column(variants, name, name, rule=d) for name in VARIANTS},
+        PAPER: {"rule": over[str(d)]} | {k: over[str(k)] for k in DIMENSIONS},
+        **{name: by_column(first, name, rule="cv") for name in rivals},
+        EDGES_APART: {"rule": over[EDGES_APART]},
+    }
     own = (JOINT, *VARIANTS, PAPER)
-    shares = {name: shares[name] for name in (*own, *(x for x in shares if x not in own))}
     fixed = (EDGES, EDGES_APART, "graph statistics", "spectra")  # have no number of dimensions
     rows = [
         (name, *(measured(one[key]) if key in one else "" for key in ("rule", "nearer")),

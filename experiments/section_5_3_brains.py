@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import gaussian_kde, mannwhitneyu
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,7 +19,6 @@ import eigengraphs as eg
 from eigengraphs.baselines import VectorizedPCA
 from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
-from experiments.labels_from_positions import told_from
 from experiments.repetitions import Array, Rng, error_of, gathered, measured
 
 Places = NDArray[np.intp]
@@ -451,6 +452,29 @@ def _row(row: Any, results: Results, shown: Setting) -> None:
 
 
 # ------------------------------------------------------------------------------- Figure 7
+
+
+def told_from(
+    H: Array, X: Array, labels: Any, model: Any, rng: Rng, repetitions: int, permutations: int
+) -> dict[str, Any]:
+    """Predict two labels (n,) from X (n, d), and again when they are shuffled.
+
+    ``accuracy`` and ``chance`` are lists of accuracies of 5-fold cross-validation, each with its
+    own folds; ``AUC`` is the area under the curve of each dimension of the positions H by itself.
+    """
+
+    def accuracy(y: Any) -> float:
+        folds = StratifiedKFold(5, shuffle=True, random_state=int(rng.integers(2**31)))
+        return float(cross_val_score(model, X, y, cv=folds).mean())
+
+    areas = [roc_auc_score(labels, h) for h in H.T]
+    return {
+        "H": H.tolist(),
+        "labels": labels.tolist(),
+        "accuracy": [accuracy(labels) for _ in range(repetitions)],
+        "chance": [accuracy(rng.permutation(labels)) for _ in range(permutations)],
+        "AUC": [float(max(area, 1 - area)) for area in areas],
+    }
 
 
 def positions(

@@ -19,8 +19,8 @@ import eigengraphs as eg
 from eigengraphs.baselines import AdjacencySpectralEmbedding
 from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new, published
-from experiments.labels_from_positions import told_from
 from experiments.repetitions import Array, Rng, gathered, measured
+from experiments.section_5_3_brains import told_from
 
 Labels = NDArray[np.intp]
 D = 3

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.preprocessing import normalize
 
 from eigengraphs import baselines
@@ -54,8 +55,7 @@ def _of_mean_one(factors: Array) -> Array:
 def misclassified(positions: Array) -> float:
     """Return the share of vertices in the wrong cluster, under the best matching of clusters."""
     labels = KMeans(K, n_init=10, random_state=0).fit_predict(positions)
-    table = np.zeros((K, K))
-    np.add.at(table, (_SQUARE, labels), 1)
+    table = contingency_matrix(_SQUARE, labels)
     return float(1 - table[linear_sum_assignment(-table)].sum() / N)
 
 
