@@ -7,12 +7,12 @@ import pytest
 from solvers.solving import FREE, RULES, Written, drawn, is_maximum, metric_of, units, written_out
 from written_out import slope
 
+from eigengraphs.operators.degrees import Members
 from eigengraphs.solvers.ascent import Climb, Entries
 from eigengraphs.solvers.core import (
     Ascent,
     CoreProblem,
     InBasis,
-    Members,
     Rows,
     Search,
     rows_of,

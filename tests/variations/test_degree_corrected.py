@@ -7,9 +7,8 @@ from scipy import sparse
 import eigengraphs as eg
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
-from eigengraphs.operators.degrees import DegreeGraphs
+from eigengraphs.operators.degrees import DegreeGraphs, Members
 from eigengraphs.operators.treated import TreatedGraphs
-from eigengraphs.solvers.core import Members
 from eigengraphs.solvers.metric import ByDegrees
 from eigengraphs.solvers.refine import refine
 from eigengraphs.solvers.rules import FreeLoadings

@@ -18,11 +18,10 @@ from eigengraphs.fitting.projection import (
     project,
 )
 from eigengraphs.fitting.settings import given_start, tolerance
-from eigengraphs.operators.degrees import DegreeGraphs
+from eigengraphs.operators.degrees import DegreeGraphs, Members
 from eigengraphs.operators.means import GroupGraphs, group_means
 from eigengraphs.solvers.algorithm1 import algorithm1
 from eigengraphs.solvers.basis import basis_width, whole_pays
-from eigengraphs.solvers.core import Members
 from eigengraphs.solvers.full_space import full_space, refine_observed
 from eigengraphs.solvers.metric import AllEntries, ByDegrees, Metric, OffDiagonal
 from eigengraphs.solvers.moments import GraphMoments

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.operators.protocol import Array, Operator
 
-__all__ = ["DEGREE_ROWS", "DegreeGraphs", "degree_grams"]
+__all__ = ["DEGREE_ROWS", "DegreeGraphs", "Members", "degree_grams"]
 
 DEGREE_ROWS = 4096  # vertices of one product with degrees, summed in their type
 
@@ -215,3 +215,38 @@ def degree_grams(degrees: tuple[Array, ...], sides: tuple[Array, ...]) -> Array:
             form[:, k] = D @ (H * H[:, k : k + 1])
         forms.append(form)
     return np.asarray(forms[0] * forms[-1])
+
+
+@dataclass(frozen=True)
+class Members:
+    """Graphs with inner products of their own, and the rows that they belong to.
+
+    A row is a graph, or a group of graphs that share their loadings.
+    """
+
+    of_row: NDArray[np.int64]  # (w,)
+    share: Array  # (w,) weight in the mean of its row
+    n_rows: int
+
+    @classmethod
+    def alone(cls, m: int) -> Members:
+        """Return m graphs, each a row."""
+        return cls(np.arange(m, dtype=np.int64), np.ones(m), m)
+
+    @cached_property
+    def _each_alone(self) -> bool:
+        return np.array_equal(self.of_row, np.arange(self.n_rows))
+
+    def means(self, values: Array) -> Array:
+        """Return the mean of each row, (r, ...), of values (w, ...)."""
+        if self._each_alone:
+            return values
+        found = np.zeros((self.n_rows, *values.shape[1:]))
+        np.add.at(found, self.of_row, self.share.reshape(-1, *[1] * (values.ndim - 1)) * values)
+        return found
+
+    def on(self, rows: NDArray[np.bool_]) -> tuple[Members, NDArray[np.bool_]]:
+        """Return what belongs to some of the rows, and which of the graphs that are, (w,)."""
+        kept = rows[self.of_row]
+        places = np.cumsum(rows) - 1
+        return Members(places[self.of_row[kept]], self.share[kept], int(rows.sum())), kept

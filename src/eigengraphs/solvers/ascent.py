@@ -345,11 +345,7 @@ def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
             block = np.empty((width, width))
             unpack(np.dot(shares * (a if j else b), core.right if j else core.left), width, block)
             _add_block(K, first, first, 1.0, block)
-        V = U.copy()
-        for i in range(len(a)):
-            for row in range(len(x)):
-                V[i, row] *= shares[i]
-        square = np.dot(V.T, U)
+        square = _weighted(U, shares, U)
         for row in range(len(x)):
             for column in range(len(x)):
                 if core.t == 0 or (row < s) != (column < s):

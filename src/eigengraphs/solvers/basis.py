@@ -18,11 +18,11 @@ from eigengraphs.operators.degrees import DEGREE_ROWS
 from eigengraphs.solvers.core import MANY, Rows, rows_of, rows_of_moment
 from eigengraphs.solvers.geometry import geometry_of, sides_of
 from eigengraphs.solvers.options import SolverOptions
-from eigengraphs.solvers.solution import Array, Sides
+from eigengraphs.solvers.solution import Array, Sides, Watcher
 from eigengraphs.system.parallel import on_blocks, spans
 
 __all__ = [
-    "Basis", "CoreBasis", "MomentBasis", "RowBasis", "basis_width", "first_bases",
+    "Basis", "CoreBasis", "MomentBasis", "RowBasis", "all_rounds", "basis_width", "first_bases",
     "grow", "orthonormal", "whole_pays",
 ]  # fmt: skip
 
@@ -525,6 +525,23 @@ def grow(basis: Basis, r: Sides, points: list[Array], width: int) -> tuple[list[
         for longer, part in zip(*both, strict=True):
             longer[:, : part.shape[1]] = part
     return padded, True
+
+
+def all_rounds(rounds: Any, watch: Watcher | None) -> Any:
+    """Do one round after the other, until the last or until the user stops; return the result."""
+    interrupted = False
+    try:
+        while True:
+            last = rounds.step()
+            if watch is not None:
+                watch(rounds.progress())
+            if last or not rounds.widen():
+                break
+    except KeyboardInterrupt:
+        if rounds.record is None:  # before the first was complete
+            raise
+        interrupted = True
+    return rounds.result(interrupted)
 
 
 def orthonormal(columns: Array, V: Array) -> Array:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from eigengraphs.operators.degrees import Members
 from eigengraphs.solvers import ascent
 from eigengraphs.solvers.ascent import Climb, Core, Entries
 from eigengraphs.solvers.geometry import Geometry, Symmetric, sides_of, unit_points
@@ -29,7 +30,7 @@ from eigengraphs.solvers.rules import LoadingRule
 from eigengraphs.solvers.solution import Array
 
 __all__ = [
-    "MANY", "CoreFit", "CoreProblem", "InBasis", "Members", "Rows", "Search", "alike", "rows_of",
+    "MANY", "CoreFit", "CoreProblem", "InBasis", "Rows", "Search", "alike", "rows_of",
     "solve_core",
 ]  # fmt: skip
 
@@ -161,41 +162,6 @@ class Ascent:
 
 
 # ---------------------------------------------------------------- all components
-
-
-@dataclass(frozen=True)
-class Members:
-    """Graphs with inner products of their own, and the rows that they belong to.
-
-    A row is a graph, or a group of graphs that share their loadings.
-    """
-
-    of_row: NDArray[np.int64]  # (w,)
-    share: Array  # (w,) weight in the mean of its row
-    n_rows: int
-
-    @classmethod
-    def alone(cls, m: int) -> Members:
-        """Return m graphs, each a row."""
-        return cls(np.arange(m, dtype=np.int64), np.ones(m), m)
-
-    @cached_property
-    def _each_alone(self) -> bool:
-        return np.array_equal(self.of_row, np.arange(self.n_rows))
-
-    def means(self, values: Array) -> Array:
-        """Return the mean of each row, (r, ...), of values (w, ...)."""
-        if self._each_alone:
-            return values
-        found = np.zeros((self.n_rows, *values.shape[1:]))
-        np.add.at(found, self.of_row, self.share.reshape(-1, *[1] * (values.ndim - 1)) * values)
-        return found
-
-    def on(self, rows: NDArray[np.bool_]) -> tuple[Members, NDArray[np.bool_]]:
-        """Return what belongs to some of the rows, and which of the graphs that are, (w,)."""
-        kept = rows[self.of_row]
-        places = np.cumsum(rows) - 1
-        return Members(places[self.of_row[kept]], self.share[kept], int(rows.sum())), kept
 
 
 @dataclass(frozen=True)
@@ -481,13 +447,18 @@ class _Greedy:
     def _objective(self) -> float:
         """Return the objective with the components so far."""
         n, problem = self._k, self._problem
-        changes = problem.rule.changes(self._Gamma[..., :n, :n], self._Psi[:, :n], self._Lam)
+        if self._linear:  # least squares
+            changes = -np.einsum("ik,ik->i", self._Lam, self._Psi[:, :n])
+        else:
+            changes = problem.rule.changes(self._Gamma[..., :n, :n], self._Psi[:, :n], self._Lam)
         return problem.total + float(problem.rows.weights @ changes)
 
     def _put(self, x: Array) -> Array:
         """Put a component behind the others, in Gamma and images; return it packed, (p,)."""
-        n, metric = self._k, self._problem.metric
-        z: Array = self._problem.geometry.outer(x[None])[0]
+        n, metric, like = self._k, self._problem.metric, self._problem.like
+        Z = np.empty((1, self._BE.shape[1]))
+        ascent.outer(x[None], like.s, like.t, Z)
+        z: Array = Z[0]
         self._images[n] = metric.image(x, z)
         self._Gamma[..., n, : n + 1] = metric.inner(self._images[: n + 1], x, z)
         self._Gamma[..., :n, n] = self._Gamma[..., n, :n]

@@ -34,9 +34,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy import linalg
 from scipy import optimize
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+from eigengraphs.solvers.geometry import unit_points
 from eigengraphs.solvers.metric import CONCENTRATED, Metric, bend
 from eigengraphs.solvers.options import DEFAULTS
 from eigengraphs.solvers.refine import Refined, lbfgs
@@ -122,12 +124,12 @@ def lanczos(multiply: Callable[[Array], Array], v: Array, n_steps: int) -> tuple
     for _ in range(min(n_steps, len(v))):
         for _ in range(2):  # orthogonal to all that came before
             v = v - Q.T @ (Q @ v)
-        size = _norm(v)
+        size = float(linalg.norm(v))
         if size <= 1e-10 * largest:  # the vectors span all that the operator can reach
             break
         Q = np.vstack([Q, v / size])
         v = multiply(Q[-1])
-        largest = max(largest, _norm(v))
+        largest = max(largest, float(linalg.norm(v)))
         AQ = np.vstack([AQ, v])
     T = Q @ AQ.T
     values, vectors = np.linalg.eigh((T + T.T) / 2)
@@ -196,7 +198,7 @@ class _Place:
             r -= bend(u)[1] * b.sum() * X * X[::-1] ** 2
         r = _tangent(r, X)
         theta = float(heavy @ tau)
-        return cls(X, RX, MXX, t, float(f), theta, r, _norm(r) / max(theta, 1e-300))
+        return cls(X, RX, MXX, t, float(f), theta, r, float(linalg.norm(r)) / max(theta, 1e-300))
 
     def along(self, P: Array, products: _Products, a: float, loss: _Loss) -> _Place:
         """Return the place that X + a P points to."""
@@ -286,14 +288,6 @@ def _tangent(P: Array, X: Array) -> Array:
     return np.asarray(P - X * (P * X).sum(axis=1, keepdims=True))
 
 
-def _norm(X: Array) -> float:
-    return float(np.sqrt(np.vdot(X, X)))
-
-
-def _unit(X: Array) -> Array:
-    return np.asarray(X / np.sqrt((X**2).sum(axis=1, keepdims=True)))
-
-
 # ---------------------------------------------------------------- climbs
 
 
@@ -319,7 +313,7 @@ class _Climb:
     def __init__(self, start: str, X: Array, loss: _Loss, job: _Job, *, eager: bool) -> None:
         self.start, self.n_iter, self.reason = start, 0, ""
         self.place: _Place | None = None
-        self._X, self._loss, self._job = _unit(X), loss, job
+        self._X, self._loss, self._job = unit_points(X, X.shape[1:]), loss, job
         self._eager = eager and job.max_iter > 0
         self._P: Array | None = None  # without a direction, products at X itself are wanted
         self._steps: list[tuple[Array, Array]] = []
@@ -350,7 +344,8 @@ class _Climb:
             a = _Line(before, self._P, products, loss).best()
             place = before.along(self._P, products, a, loss)
             step, change = place.X - before.X, before.r - place.r
-            if np.vdot(step, change) > 1e-8 * _norm(step) * _norm(change):  # f bends down
+            sizes = linalg.norm(step) * linalg.norm(change)
+            if np.vdot(step, change) > 1e-8 * sizes:  # f bends down
                 self._steps = [*self._steps, (step, change)][-DEFAULTS.memory :]
             self.n_iter += 1
         if self._eager and (self.n_iter or place.theta <= job.nothing):
@@ -409,7 +404,7 @@ def _way_up(
         return None
     P = vectors[-1].reshape(X.shape)
     a = _Line(place, P, residuals.products([(X, P)])[0], loss).best(both_ways=True)
-    return _unit(X + a * P)
+    return unit_points(X + a * P, X.shape[1:])
 
 
 # ---------------------------------------------------------------- one component
@@ -449,7 +444,8 @@ class _Search:
         return best, agreement
 
     def _anywhere(self) -> Array:
-        return _unit(self._rng.standard_normal(self._residuals.shape))
+        shape = self._residuals.shape
+        return unit_points(self._rng.standard_normal(shape), shape[1:])
 
     def _climb(self, name: str, X: Array, *, eager: bool = True) -> _Climb:
         # A vertex that nobody sees would keep what a start has there: f does not depend on it.
@@ -511,7 +507,7 @@ class _Search:
             return float(size[top]), vectors[top][None]
         g = lanczos(lambda v: mean.rmatvec(mean.matvec(v)), v0, DEFAULTS.memory)[1][-1]
         h = mean.matvec(g)
-        value = _norm(h)
+        value = float(linalg.norm(h))
         return value, np.array([h / value if value > 0 else v0, g])
 
 
@@ -610,7 +606,7 @@ def full_space(
                         )  # fmt: skip
                         break
             if X is None:
-                X = _unit(np.random.default_rng(own).standard_normal((sides, n)))
+                X = unit_points(np.random.default_rng(own).standard_normal((sides, n)), (n,))
                 psi = graphs.forms(*X[:, :, None])[:, 0]
                 n_passes += 1
                 S = np.concatenate([S, X[:, :, None]], axis=2)

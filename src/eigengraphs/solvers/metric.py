@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.operators.degrees import DEGREE_ROWS, degree_grams
+from eigengraphs.operators.degrees import DEGREE_ROWS, Members, degree_grams
 from eigengraphs.solvers.ascent import CONCENTRATED, Entries, bend
-from eigengraphs.solvers.core import InBasis, Members
+from eigengraphs.solvers.core import InBasis
 from eigengraphs.solvers.geometry import Geometry, geometry_of, sides_of
 from eigengraphs.solvers.rules import component_gram
 from eigengraphs.solvers.solution import Array, Sides
@@ -35,7 +35,7 @@ __all__ = [
 class Metric:
     """An inner product of matrices on n vertices; here one of plain entries, for all graphs."""
 
-    hollow: bool
+    hollow: bool = False
     """Whether pairs s = t take no part."""
     degrees: Sides | None
     """Degrees D_i, (w, n) for each side, where every graph has inner products of its own."""
@@ -53,12 +53,17 @@ class Metric:
                 E[k] -= geometry.pack(bases[0].T @ (on[:, None] * bases[-1]))
         return E
 
-    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides) -> InBasis:
+    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides = ()) -> InBasis:
         """Return the metric in bases, (n, s) for each side.
 
         ``cores`` (w, s, s) for each side are V^T D_i V where the metric has ``degrees``.
         """
-        raise NotImplementedError
+        del cores
+        if not self.hollow:  # the same in orthonormal bases
+            bases = (np.zeros((0, 0)),)
+        left, right = (np.ascontiguousarray(V) for V in (bases[0], bases[-1]))
+        kind = Entries.OFF_DIAGONAL if self.hollow else Entries.ALL
+        return InBasis(geometry, kind, left, right)
 
     def on(self, rows: NDArray[np.bool_]) -> Metric:
         """Return the metric of some of the rows."""
@@ -94,25 +99,13 @@ class Metric:
 class AllEntries(Metric):
     """Every entry counts alike: q = 1."""
 
-    hollow, degrees = False, None
-
-    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides = ()) -> InBasis:
-        """Return the metric of orthonormal bases, which is the same there."""
-        del bases, cores
-        none = np.zeros((0, 0))
-        return InBasis(geometry, Entries.ALL, none, none)
+    degrees = None
 
 
 class OffDiagonal(Metric):
     """Pairs of different vertices count: q = 1 - sum_s h_s^2 g_s^2, bent."""
 
     hollow, degrees = True, None
-
-    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides = ()) -> InBasis:
-        """Return the metric in bases, where q depends on h = V y."""
-        del cores
-        left, right = (np.ascontiguousarray(V) for V in (bases[0], bases[-1]))
-        return InBasis(geometry, Entries.OFF_DIAGONAL, left, right)
 
 
 @dataclass(frozen=True)
@@ -132,7 +125,6 @@ class ByDegrees(Metric):
 
     degrees: Sides
     members: Members
-    hollow = False
 
     def gram(self, sides: Sides) -> Array:
         """Return Gamma of each row, (r, d, d)."""
@@ -155,7 +147,7 @@ class ByDegrees(Metric):
                 part[k] = D @ (V * h[:, None])
         return found
 
-    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides) -> InBasis:
+    def in_basis(self, geometry: Geometry, bases: Sides, cores: Sides = ()) -> InBasis:
         """Return the metric with W_i = V^T D_i V."""
         del bases
         packed = [geometry_of(W.shape[1:2]).pack(W) for W in cores]

@@ -28,7 +28,14 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg
 
-from eigengraphs.solvers.basis import CoreBasis, basis_width, grow, orthonormal, whole_pays
+from eigengraphs.solvers.basis import (
+    CoreBasis,
+    all_rounds,
+    basis_width,
+    grow,
+    orthonormal,
+    whole_pays,
+)
 from eigengraphs.solvers.geometry import Geometry, geometry_of, sides_of, unit_points
 from eigengraphs.solvers.metric import AllEntries, Metric, bent_norm, bent_pushes
 from eigengraphs.solvers.options import DEFAULTS, SolverOptions
@@ -112,19 +119,8 @@ def refine(
         components that start beyond it are driven apart.
     """
     rounds = _Rounds(graphs, sides, metric, rule, weights, tol, max_iter, keep, options)
-    interrupted = False
-    try:
-        while True:
-            last = rounds.step()
-            if watch is not None:
-                watch(rounds.progress())
-            if last or not rounds.widen():
-                break
-    except KeyboardInterrupt:
-        if rounds.record is None:
-            raise
-        interrupted = True
-    return rounds.result(interrupted)
+    found: Refined = all_rounds(rounds, watch)
+    return found
 
 
 # ---------------------------------------------------------------- rounds

@@ -216,11 +216,6 @@ class SparseLoadings(LoadingRule):
         found = _by_active_set(self, Gamma, Psi, seen, None, most)
         if previous is None:
             return found
-        if len(previous) != len(Psi) or previous.shape[1] > Psi.shape[1]:
-            raise InputError(
-                f"previous loadings have shape {previous.shape}, expected ({len(Psi)}, at most "
-                f"{Psi.shape[1]}): one row per graph, one column for each of the first components"
-            )
         support = np.zeros(Psi.shape, dtype=bool)
         support[:, : previous.shape[1]] = previous != 0
         support[support.sum(axis=1) > most] = False

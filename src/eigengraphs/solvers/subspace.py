@@ -24,6 +24,7 @@ from eigengraphs.solvers.basis import (
     CoreBasis,
     MomentBasis,
     RowBasis,
+    all_rounds,
     basis_width,
     first_bases,
     grow,
@@ -70,7 +71,6 @@ class _Job:
     noise: float  # sum_i w_i times the squared norm that rounding may leave of A_i
     keep: Keep
     wide: bool
-    watch: Watcher | None
     options: SolverOptions
 
     @property
@@ -179,7 +179,7 @@ def subspace(
         by_mean=not named or init != "random",
         n_random=n_init + options.random if auto else n_init - (init == "svd"),
         n_beside_given=n_init - 1, tol=tol, max_iter=max_iter,
-        noise=float(weights @ graphs.rounding()), keep=keep, wide=wide, watch=watch,
+        noise=float(weights @ graphs.rounding()), keep=keep, wide=wide,
         options=options,
     )  # fmt: skip
     if job.whole:  # one round is all there is
@@ -212,10 +212,9 @@ def subspace(
             on = np.array([s.stop_reason != "exhausted" for s in stages[:start]], dtype=bool)
             frozen = _Frozen(tuple(side[:, :start][:, on] for side in sides), Psi[:, :start][:, on])
             try:
-                block = _find_block(
-                    job, d - start, frozen, tuple(side[:, start:] for side in given), seed, start,
-                    n_passes,
-                )  # fmt: skip
+                rest = tuple(side[:, start:] for side in given)
+                rounds = _next_block(job, d - start, frozen, rest, seed, start, n_passes)
+                block = all_rounds(rounds, watch)
             except KeyboardInterrupt:  # before the first round of this block
                 if not stages:
                     raise
@@ -334,16 +333,11 @@ def _nothing(job: _Job, d: int) -> _Block:
     return _Block(sides, None, zeros, zeros, np.full(d, np.nan), zeros > 0, zeros > 0, d, 0, 0)
 
 
-def _find_block(
-    job: _Job,
-    want: int,
-    frozen: _Frozen,
-    given: Sides,
-    seed: np.random.SeedSequence,
-    n_before: int,
-    passes_before: int,
-) -> _Block:
-    """Find the components after the frozen ones, as many as one block takes."""
+def _next_block(
+    job: _Job, want: int, frozen: _Frozen, given: Sides, seed: np.random.SeedSequence,
+    n_before: int, passes_before: int,
+) -> _Rounds:  # fmt: skip
+    """Return the rounds that find components after the frozen ones, as many as a block takes."""
     if given[0].shape[1]:
         want = min(want, given[0].shape[1])  # what is not given is searched afterwards
     n = job.graphs.n_vertices
@@ -357,20 +351,7 @@ def _find_block(
         rng = np.random.default_rng(_child(seed, n_before))
     given = tuple(side[:, :size] for side in given)
     basis = _first_basis(job, frozen, given, rng)
-    rounds = _Rounds(job, size, want, frozen, given, n_before, basis, rng)
-    interrupted = False
-    try:
-        while True:
-            last = rounds.step()
-            if job.watch is not None:
-                job.watch(rounds.progress(passes_before))
-            if last or not (rounds.widen() or rounds.sharpen()):
-                break
-    except KeyboardInterrupt:
-        if rounds.record is None:
-            raise
-        interrupted = True
-    return rounds.result(interrupted)
+    return _Rounds(job, size, want, frozen, given, n_before, passes_before, basis, rng)
 
 
 def _first_basis(job: _Job, frozen: _Frozen, given: Sides, rng: np.random.Generator) -> Basis:
@@ -409,18 +390,11 @@ class _Rounds:
     """The state between rounds."""
 
     def __init__(
-        self,
-        job: _Job,
-        size: int,
-        want: int,
-        frozen: _Frozen,
-        given: Sides,
-        n_before: int,
-        basis: Basis,
-        rng: np.random.Generator,
-    ) -> None:
+        self, job: _Job, size: int, want: int, frozen: _Frozen, given: Sides, n_before: int,
+        passes_before: int, basis: Basis, rng: np.random.Generator,
+    ) -> None:  # fmt: skip
         self._job, self._size, self._want, self._frozen = job, size, want, frozen
-        self._n_before, self._rng = n_before, rng
+        self._n_before, self._passes_before, self._rng = n_before, passes_before, rng
         self._given = given[0].shape[1] > 0
         self._Gamma = job.counted.gram(frozen.sides)
         self._basis = basis
@@ -571,20 +545,20 @@ class _Rounds:
         return 0 < self._want <= self._n_fixed
 
     def widen(self) -> bool:
-        """Add what the gradients have outside of the basis; False if that is nothing."""
-        if self._basis.is_everything:
-            return False
-        # Those that are nearly there still move a little with the components before them.
-        open_ones = self._stationarity > 0.3 * self._job.tol
-        open_ones[: self._n_fixed] = False
-        scale = np.maximum(self._gains[open_ones], 1e-300)
-        r = tuple(side[:, open_ones] / scale for side in self._r)
-        points, grew = grow(self._basis, r, [self._X, *self._history], self._width)
-        self._X, self._history = points[0], points[: self._job.options.history]
-        return grew
+        """Add what the gradients have outside of the basis, or ask more of the core.
 
-    def sharpen(self) -> bool:
-        """Ask more of the core when the basis holds all there is; False if it gave its best."""
+        False if the basis holds all there is, and the core gave its best.
+        """
+        if not self._basis.is_everything:
+            # Those that are nearly there still move a little with the components before them.
+            open_ones = self._stationarity > 0.3 * self._job.tol
+            open_ones[: self._n_fixed] = False
+            scale = np.maximum(self._gains[open_ones], 1e-300)
+            r = tuple(side[:, open_ones] / scale for side in self._r)
+            points, grew = grow(self._basis, r, [self._X, *self._history], self._width)
+            self._X, self._history = points[0], points[: self._job.options.history]
+            if grew:
+                return True
         best = 0.1 * self._job.tol
         if (self._asked <= best).all():
             # Nothing but rounding is left to move these components.
@@ -594,11 +568,11 @@ class _Rounds:
         self._core_tol = np.full(self._size, best)
         return True
 
-    def progress(self, passes_before: int) -> Progress:
+    def progress(self) -> Progress:
         """Return where the block stands."""
         wanted = self._stationarity[: self._want]
         found = self._n_before + int((wanted <= self._job.tol).sum())
-        n_passes = passes_before + self._basis.n_passes
+        n_passes = self._passes_before + self._basis.n_passes
         return Progress(self._n_iter, None, float(wanted.max(initial=0.0)), found, n_passes)
 
     def result(self, interrupted: bool) -> _Block:
