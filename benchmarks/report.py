@@ -1,7 +1,8 @@
 """What a benchmark gives back, as text for the terminal and as a section of RESULTS.md.
 
 The first section of RESULTS.md, the summary, holds the bars of all others: it is read off them, so
-that it is true also after one benchmark was run alone.
+that it is true also after one benchmark was run alone. A section that was measured with an earlier
+version says so until its benchmark is run again.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ counts, unless a run takes ten seconds: short runs depend on how busy the machin
 first run after a pause has to get its memory from the system again.
 """
 _SUMMARY = "bars"
+_EARLIER = "first stage"  # what such a section says, and the summary of its bars
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ def _summary(sections: dict[str, str]) -> str:
             elif not line.startswith("|"):
                 inside = False
             elif inside and not line.startswith("|-"):
-                rows.append((name, *cells))
+                earlier = f" ({_EARLIER})" if _EARLIER in section else ""
+                rows.append((name + earlier, *cells))
     if not rows:
         return ""
     met = sum(row[-1] == "met" for row in rows)

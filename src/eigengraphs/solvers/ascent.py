@@ -103,13 +103,13 @@ def alone(tau: Any, lower: float, upper: float, penalty: float) -> tuple[Any, An
     return s, np.abs(s) * (2.0 * over - np.abs(s)), 1.0 * inside
 
 
-_alone = njit(cache=True, nogil=True)(alone)
+_alone = njit(cache=True, nogil=True, error_model="numpy")(alone)
 
 
 # ---------------------------------------------------------------- the geometry
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def outer(X: Array, s: int, t: int, Z: Array) -> None:
     """Fill ``Z`` (b, p) with packed y y^T, or y z^T, of points ``X`` (b, size)."""
     root = np.sqrt(2.0)
@@ -128,7 +128,7 @@ def outer(X: Array, s: int, t: int, Z: Array) -> None:
                 place += row + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def pack(C: NDArray[Any], R: NDArray[Any]) -> None:
     """Fill ``R`` (b, p) with the lower triangles of symmetric ``C`` (b, s, s)."""
     root = np.sqrt(2.0)
@@ -141,7 +141,7 @@ def pack(C: NDArray[Any], R: NDArray[Any]) -> None:
             place += row + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def unpack(z: NDArray[Any], s: int, C: NDArray[Any]) -> None:
     """Fill ``C`` (s, s) with the symmetric matrix that is packed in ``z`` (p,)."""
     place, half = 0, 1.0 / np.sqrt(2.0)
@@ -154,7 +154,7 @@ def unpack(z: NDArray[Any], s: int, C: NDArray[Any]) -> None:
         place += row + 1
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def pull(R: NDArray[Any], x: Array, s: int, t: int, U: Array) -> None:
     """Fill ``U`` (r, size) with u of every packed core: C_i y, or C_i z beside C_i^T y."""
     off = x / np.sqrt(2.0)  # off the diagonal, packed entries are sqrt(2) times those of a core
@@ -178,7 +178,7 @@ def pull(R: NDArray[Any], x: Array, s: int, t: int, U: Array) -> None:
                 first += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def unit(x: Array, s: int) -> None:
     """Make both sides of the point ``x`` unit vectors, in place; those that are zero stay."""
     for first, last in ((0, s), (s, len(x))):
@@ -190,7 +190,7 @@ def unit(x: Array, s: int) -> None:
             x[row] /= size
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def turn(z: Array, x: Array, s: int, t: int, n_turns: int) -> None:
     """Turn the point ``x``, in place, to where <S, y z^T> is larger, S packed in ``z`` (p,).
 
@@ -251,36 +251,28 @@ def bend(u: Any) -> tuple[Any, Any, Any]:
     return _BEND * value, _BEND * slope, _BEND * curvature
 
 
-_bend = njit(cache=True, nogil=True)(bend)
+_bend = njit(cache=True, nogil=True, error_model="numpy")(bend)
 
 
-@njit(cache=True, nogil=True)
-def _in_full(core: Core, x: Array) -> tuple[Array, Array, float]:
-    """Return h = U y and g = V z, (n,), and u = sum_s h_s^2 g_s^2."""
+@njit(cache=True, nogil=True, error_model="numpy")
+def _in_full(core: Core, x: Array) -> tuple[Array, Array, float, Array]:
+    """Return h = U y and g = V z, (n,), u = sum_s h_s^2 g_s^2, and its slope over 2 c, (size,)."""
     h = np.dot(core.left, x[: core.s])
     g = np.dot(core.right, x[core.s :]) if core.t else h
-    u = 0.0
-    for vertex in range(len(h)):
-        u += h[vertex] ** 2 * g[vertex] ** 2
-    return h, g, u
-
-
-@njit(cache=True, nogil=True)
-def _pushes(core: Core, h: Array, g: Array) -> Array:
-    """Return U^T (h g^2) beside V^T (g h^2), (size,): the slope of u over 2 c."""
-    weights = np.empty(len(h))
-    found = np.empty(core.s + core.t)
-    for j in range(2 if core.t else 1):
+    u, weights, slope = 0.0, np.empty(len(h)), np.empty(len(x))
+    for j in range(2 if core.t else 1):  # U^T (h g^2) beside V^T (g h^2)
         mine, other = (g, h) if j else (h, g)
+        u = 0.0
         for vertex in range(len(h)):
             weights[vertex] = mine[vertex] * other[vertex] ** 2
+            u += weights[vertex] * mine[vertex]
         part = np.dot(weights, core.right if j else core.left)
         for row in range(len(part)):
-            found[j * core.s + row] = part[row]
-    return found
+            slope[j * core.s + row] = part[row]
+    return h, g, u, slope
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _by_degrees(core: Core, x: Array) -> tuple[Array, Array, Array]:
     """Return W_i y beside W_i z, (w, size), y^T W_i y and z^T W_i z, (w,); one side: both alike."""
     s, count = core.s, len(core.left)
@@ -296,7 +288,7 @@ def _by_degrees(core: Core, x: Array) -> tuple[Array, Array, Array]:
     return U, a[0], a[1] if core.t else a[0]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def squared_norm(core: Core, x: Array) -> tuple[Array, Array]:
     """Return q, (1,) or (r,), at the point ``x``, and its slope over 2 c, (1 or r, size)."""
     if core.metric == Entries.BY_DEGREES:
@@ -313,16 +305,15 @@ def squared_norm(core: Core, x: Array) -> tuple[Array, Array]:
         for row in range(len(x)):
             slope[0, row] = x[row]
         return q, slope
-    h, g, u = _in_full(core, x)
+    _, _, u, pushes = _in_full(core, x)
     added, bent, _ = _bend(u)
     q[0] = 1.0 - u + added
-    pushes = _pushes(core, h, g)
     for row in range(len(x)):  # so that the slope along the point is q
         slope[0, row] = (q[0] + (1.0 - bent) * u) * x[row] - (1.0 - bent) * pushes[row]
     return q, slope
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _weighted(left: Array, weights: Array, right: Array) -> Array:
     """Return left^T Diag(weights) right."""
     scaled = np.empty(right.shape)
@@ -333,7 +324,7 @@ def _weighted(left: Array, weights: Array, right: Array) -> Array:
     return product
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
     """Add sum_i shares_i q_i'' over 2 c to ``K`` (size, size), on the tangent space."""
     s, total = core.s, np.sum(shares)
@@ -353,7 +344,7 @@ def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
         return
     along = total
     if core.metric != Entries.ALL:
-        h, g, u = _in_full(core, x)
+        h, g, u, pushes = _in_full(core, x)
         added, bent, curved = _bend(u)
         flat = total * (1.0 - bent)
         along = total * (1.0 - u + added) + flat * u  # as q is of fourth order in its point
@@ -365,7 +356,6 @@ def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
             _add_block(K, s, s, -flat, _weighted(core.right, h * h, core.right))
             _add_block(K, 0, s, -2.0 * flat, cross)
             _add_block(K, s, 0, -2.0 * flat, cross.T.copy())
-        pushes = _pushes(core, h, g)
         square = (2.0 if core.t else 4.0) * curved * total  # what the bend adds
         for row in range(len(x)):
             for column in range(len(x)):
@@ -374,7 +364,7 @@ def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
         K[row, row] += along
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _add_block(K: Array, first: int, left: int, factor: float, block: Array) -> None:
     """Add a block to ``K`` that begins at this row and column."""
     for row in range(block.shape[0]):
@@ -382,7 +372,7 @@ def _add_block(K: Array, first: int, left: int, factor: float, block: Array) -> 
             K[first + row, left + column] += factor * block[row, column]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> None:
     """Add what q adds to the matrix that a climb turns towards to ``z`` (p,).
 
@@ -395,7 +385,7 @@ def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> N
         norms, forms = squared_norm(core, x)[0], _by_degrees(core, x)[1]
         z -= np.dot((a * t / norms)[core.of_row] * core.share * forms, core.left)
         return
-    h, g, _ = _in_full(core, x)
+    h, g, _, _ = _in_full(core, x)
     D = _weighted(core.left, h * g, core.right if core.t else core.left)
     place = 0
     for row in range(core.s):
@@ -408,7 +398,7 @@ def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> N
 # ---------------------------------------------------------------- the climb
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _weigh(
     core: Core, X: Array, T: Array, overlaps: Array, modes: NDArray[np.int64], early: bool,
     new: float, f: Array, A: Array, shares: Array,
@@ -441,7 +431,7 @@ def _weigh(
                 shares[i] /= left
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def climb(
     core: Core, X: Array, modes: NDArray[np.int64], n_steps: int, n_turns: int, known: Array,
     new: float, f: Array,
@@ -497,7 +487,7 @@ def climb(
 # ---------------------------------------------------------------- Newton's method
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def evaluate(core: Core, x: Array) -> State:
     """Return f and its gradient at the point ``x`` (size,)."""
     s, r = core.s, len(core.w)
@@ -538,7 +528,7 @@ def evaluate(core: Core, x: Array) -> State:
     return State(f, theta, size, gradient, S, t, a, bends, q, g)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _minus_hessian(core: Core, x: Array, now: State) -> Array:
     """Return minus the Hessian of f over 2 c on the tangent space, (size, size).
 
@@ -604,7 +594,7 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
     return K
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"})
 def _solve_positive(K: Array, x: Array) -> bool:
     """Replace ``x`` by K^-1 x, and ``K`` by its Cholesky factor; False if there is none."""
     size = len(x)
@@ -634,7 +624,7 @@ def _solve_positive(K: Array, x: Array) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def maximize(
     core: Core, x: Array, tol: float, n_newton: int, n_climb: int, n_turns: int, rough: float,
     curved: float, r: Array, t: Array, a: Array, numbers: Array,
@@ -721,7 +711,7 @@ def maximize(
     numbers[0], numbers[1], numbers[2], numbers[3] = now.f, now.theta, now.size, now.q[0]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _turn_round(K: Array, r: Array, floor: float, step: Array) -> None:
     """Fill ``step`` with |K|^-1 r, eigenvalues at least ``floor``; or, for 0, the way up."""
     values, vectors = np.linalg.eigh(K)
