@@ -87,15 +87,17 @@ class VectorizedPCA(GraphBaseline):
         X = self._vectorized(stack)
         m, p = X.shape
         self._center = np.asarray(X.mean(axis=0)) if center else np.zeros(p)
-        self._components, total = self._principal(X, d)
-        scores = self._embed(stack)
+        V, total = self._principal(X, d)
+        scores = np.asarray(X @ V.T)  # of an array that was centered in place
+        if stack.is_sparse:
+            scores -= self._center @ V.T
         signs = column_signs(scores)
-        scores, self._components = scores * signs, self._components * signs[:, None]
+        scores, self._components = scores * signs, V * signs[:, None]
         squares = (scores**2).sum(axis=0)
         self.n_components_, self.rank_ = d, int((squares > 0).sum())
         self.explained_variance_ = squares / (max(m - 1, 1) if center else m)
         self.explained_variance_ratio_ = squares / (total if self.rank_ else 1.0)
-        return np.asarray(scores)
+        return scores
 
     def _embed(self, stack: GraphStack) -> Array:
         V = self._components
@@ -112,13 +114,17 @@ class VectorizedPCA(GraphBaseline):
         return sparse.csr_array((values[known], places), shape=shape)
 
     def _principal(self, X: Any, d: int) -> tuple[Array, float]:
-        """Return components as rows (d, p), and the squared norm of the centered rows of X."""
+        """Return components as rows (d, p), and the squared norm of the centered rows of X.
+
+        An array is centered in place.
+        """
         m, p = X.shape
         if self._pairs is None:
-            size, X = float(np.vdot(X, X)), X - self._center
+            size = float(np.vdot(X, X))
+            X -= self._center
             few = m <= p  # take the smaller of X X^T and X^T X
             K = X @ X.T if few else X.T @ X
-            root, W = _leading(K, d, size)
+            root, W = _kept_eigenvectors(K, d, size)
             return (W / root).T @ X if few else W.T, float(np.trace(K))
         # Sparse rows are never centered entry by entry, but their inner products are: differences
         # that are exact to rounding of the whole.
@@ -126,7 +132,7 @@ class VectorizedPCA(GraphBaseline):
         size, center = float(np.trace(K)), self._center
         products = X @ center
         K = K - products - products[:, None] + center @ center
-        root, W = _leading(K, d, size, 8 * _EPS * size if center.any() else 0.0)
+        root, W = _kept_eigenvectors(K, d, size, 8 * _EPS * size if center.any() else 0.0)
         W = W / root
         return np.asarray((X.T @ W).T - np.outer(W.sum(axis=0), center)), float(np.trace(K))
 
@@ -190,7 +196,7 @@ def _entries(stack: GraphStack) -> tuple[Any, Any, Any]:
     return graph, s * n + t, np.where(s < t, np.sqrt(2.0), 1.0) * entries.data[upper]
 
 
-def _leading(K: Array, d: int, size: float, least: float = 0.0) -> tuple[Array, Array]:
+def _kept_eigenvectors(K: Array, d: int, size: float, least: float = 0.0) -> tuple[Array, Array]:
     """Return roots (d,) of the leading eigenvalues and eigenvectors (k, d).
 
     Beyond the rank, roots are 1 and eigenvectors 0.
