@@ -54,7 +54,7 @@ def test_power_says_how_many_participants_are_needed(out, told, table, refused):
     assert found["effects"] == {"component 1": 1.5, "component 2": 0.0}
     needed = found["participants_per_group"]["0.8"]["family"]
     assert needed["low"] <= needed["value"] <= 16
-    assert f"80 % power needs about {needed['value']:g} participants per group" in page_of(out)
+    assert f"80% power needs {needed['value']:g} participants per group" in page_of(out)
     assert "--sizes takes numbers" in refused(*words, "--sizes", "8;16")
     assert "--test must be one of fdr" in refused(*words[:4], "--effect", "pilot", "--studies", 10,
                                                    "--test", "alone")  # fmt: skip

@@ -210,10 +210,12 @@ def test_permuted_labels_keep_folds_and_groups_possible():
         whole = permuted(one_each, person.tolist(), site.tolist(), rng)
         assert all(len(set(whole[person == p])) == 1 for p in range(8))
         assert (whole == "a").sum() == 12
-        names = permuted(person.astype(str), person.tolist(), None, rng)  # people are told apart
+        # People are told apart: to exchange their names as a whole would change nothing.
+        names = permuted(person.astype(str), person.tolist(), None, rng)
+        assert max(len(set(names[person == p])) for p in range(8)) > 1
         moved += sum((new != old).any() for new, old in (
-            (by_site, y), (within, y), (whole, one_each), (names, person.astype(str))))  # fmt: skip
-    assert moved > 60
+            (by_site, y), (within, y), (whole, one_each)))  # fmt: skip
+    assert moved > 45
     with pytest.raises(InputError, match="labels cannot be permuted"):
         evaluate(planted(24)[0], np.repeat(["a", "b"], 12), folds=np.repeat([1, 2, 3, 4], 6),
                  methods=(), permutations=9)  # fmt: skip

@@ -154,15 +154,15 @@ class Power:
         """
         check_share("share", share)
         check_choice("test", test, self.tests)
-        k, (low, high) = self.tests.index(test), self.ends
-        root, at = np.sqrt(self.sizes), norm.ppf(share)
-        found = []
-        for values in (self.power, high, low):
-            # Power rises with the size; where the simulation says otherwise, that is its error.
-            reached = norm.ppf(np.clip(np.maximum.accumulate(values[:, k]), 1e-9, 1 - 1e-9))
-            n = float(np.interp(at, reached, root, right=np.inf) ** 2)
-            found.append(float(np.ceil(n - 1e-9)))
-        return Size(*found)
+        low, high = self.ends
+        values = np.stack([self.power, high, low])[..., self.tests.index(test)]
+        # Power rises with the size; where the simulation says otherwise, that is its error. One
+        # without a miss is taken to be half a miss below 1, so that sizes are not too small.
+        half = 0.5 / self.n_studies
+        reached = norm.ppf(np.clip(np.maximum.accumulate(values, axis=1), half, 1 - half))
+        at, root = norm.ppf(share), np.sqrt(self.sizes)
+        n = [np.ceil(np.interp(at, each, root, right=np.inf) ** 2 - 1e-9) for each in reached]
+        return Size(*map(float, n))
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -174,10 +174,8 @@ class Power:
     def rows(self) -> tuple[tuple[float, ...], ...]:
         """One row per size: power by each test, its standard error, and its interval."""
         table = np.stack([self.power, self.standard_errors, *self.ends], axis=-1)
-        return tuple(
-            (size, *row) for size, row in
-            zip(self.sizes, table.reshape(len(self.sizes), -1).tolist(), strict=True)
-        )  # fmt: skip
+        table = np.column_stack([self.sizes, table.reshape(len(self.sizes), -1)])
+        return tuple((int(n), *row) for n, *row in table.tolist())
 
     def words(self, test: Test = "family") -> tuple[str, ...]:
         """Return the answer in sentences, for one of the tests.
@@ -194,7 +192,7 @@ class Power:
         >>> found = power(pilot, ["a", "b"] * 12, effect=1.0, sizes=(10, 30), n_studies=50,
         ...               random_state=0)
         >>> print(found.words("alone")[1])
-        80 % power needs about 18 participants per group (95% interval 14 to 26).
+        80% power needs 18 participants per group (95% interval 14 to 26).
         """
         check_choice("test", test, self.tests)
         shares = [f"{share:.0%} with {n}" for n, share in
@@ -204,15 +202,12 @@ class Power:
             f"participants per group ({TESTS[test]}; level {self.level:g})."
         ]
         for share in SHARES:
-            value, low, high = self.size(share, test)
-            most = f"more than {self.sizes[-1]}"
-            if np.isinf(value):
-                said.append(f"{100 * share:g} % power needs {most} participants per group.")
-                continue
-            end = f"{high:g}" if np.isfinite(high) else most
-            about = "at most" if value <= self.sizes[0] else "about"
-            said.append(f"{100 * share:g} % power needs {about} {value:g} participants per group "
-                        f"(95% interval {low:g} to {end}).")  # fmt: skip
+            value, low, high = (
+                f"more than {self.sizes[-1]}" if np.isinf(n)
+                else f"{'at most ' * (n <= self.sizes[0])}{n:g}" for n in self.size(share, test)
+            )  # fmt: skip
+            end = "" if value == high else f" (95% interval {low} to {high})"
+            said.append(f"{share:.0%} power needs {value} participants per group{end}.")
         return tuple(said)
 
     @property
@@ -233,10 +228,10 @@ class Power:
         return f"Power({self.group!r}, sizes={self.sizes}, {self.origin})"
 
     def __str__(self) -> str:
-        lines = ["  ".join(["per group", *(f"{test:>12s}" for test in self.tests)])]
-        for n, shares, errors in zip(self.sizes, self.power, self.standard_errors, strict=True):
-            cells = [f"{p:.3f} ({se:.3f})" for p, se in zip(shares, errors, strict=True)]
-            lines.append("  ".join([f"{n:9d}", *(f"{cell:>12s}" for cell in cells)]))
+        lines = ["per group" + "".join(f"{test:>15s}" for test in self.tests)]
+        for n, *cells in self.rows:
+            pairs = zip(cells[::4], cells[1::4], strict=True)
+            lines.append(f"{n:9g}" + "".join(f"{p:7.3f} ±{se:6.3f}" for p, se in pairs))
         return "\n".join(lines)
 
 
@@ -331,11 +326,12 @@ def power(
         )
     if n_permutations + 1 < 4 * len(names) / level:
         notes.append(f"few permutations for {len(names)} components: fdr is lower than it would be")
-    R, b, precision = _residuals(design)
+    X, left = design.without_covariates(design.X), design.without_covariates(design.Y)
+    b = np.linalg.lstsq(X, left, rcond=None)[0]
+    R = left - X @ b
     sigma = np.sqrt((R**2).sum(axis=0) / design.df_error)
     if (sigma <= 1e-7 * np.abs(design.Y).max(axis=0)).any():
         raise InputError("loadings do not vary within the groups of the pilot")
-    explained = 1 - (R**2).sum(axis=0) / (design.without_covariates(design.Y) ** 2).sum(axis=0)
     delta, tests = np.zeros(len(names)), tuple(TESTS)
     if effect == "pilot":
         if len(design.group.levels) != 2 or component is not None:
@@ -344,20 +340,18 @@ def power(
                 f"{len(design.group.levels)}: give a number as effect, or leave out the rest"
             )
         raw = b[0] / design.unit / sigma
-        delta = np.sign(raw) * np.sqrt(np.maximum(raw**2 - 1 / precision, 0)) + 0.0  # no -0
-        between, shrunk = " and ".join(design.group.levels), [f"{x:.2f}" for x in delta]
-        tests, origin = (
-            tests[1:],
-            (
-                f"the effect of the pilot between {between}, shrunk to {words(shrunk, 12)} sd on "
-                "its components"
-            ),
+        shrunk = np.sqrt(np.maximum(raw**2 - 1 / (X[:, 0] @ X[:, 0]), 0))
+        delta, tests = np.sign(raw) * shrunk + 0.0, tests[1:]  # no -0 in words
+        each = words([f"{x:.2f}" for x in delta], 12)
+        origin = (
+            f"the effect of the pilot between {' and '.join(design.group.levels)}, shrunk to "
+            f"{each} sd on its components"
         )
         at = np.flatnonzero(delta) if delta.any() else np.arange(len(delta))
         if not delta.any():
             notes.append("the pilot's differences are no larger than chance: nothing is planted")
     else:
-        place = int(np.argmax(explained))
+        place = int(np.argmin((R**2).sum(axis=0) / (left**2).sum(axis=0)))
         if component is not None:
             check_choice("component", component, names)
             place = names.index(component)
@@ -383,13 +377,6 @@ def power(
         effects=delta, components=tuple(names), origin=origin, n_pilot=len(design.Y),
         n_permutations=n_permutations, notes=(*notes, *design.notes),
     )  # fmt: skip
-
-
-def _residuals(design: Design) -> tuple[Array, Array, float]:
-    """Return residuals (u, d), coefficients of X (q, d), and the precision of the first."""
-    X, Y = design.without_covariates(design.X), design.without_covariates(design.Y)
-    b = np.linalg.lstsq(X, Y, rcond=None)[0]
-    return Y - X @ b, np.asarray(b), float(X[:, 0] @ X[:, 0])
 
 
 def _p_values(
