@@ -45,6 +45,8 @@ def test_blocks_give_what_memory_gives(storage, directed, rule, centered):
     here = TreatedGraphs(stacked(A, storage), rule, mean, 0.5, directed=directed)
     np.testing.assert_allclose(operator.diagonal_forms(*sides), here.diagonal_forms(*sides))
     np.testing.assert_array_equal(operator.rounding(), here.rounding())
+    scales = rng.normal(size=(11, 17 * (1 + directed)))
+    np.testing.assert_array_equal(operator.scaled_squares(scales), here.scaled_squares(scales))
     for found, wanted in zip(operator.degrees(), here.degrees(), strict=True):
         np.testing.assert_array_equal(found, wanted)
 

@@ -78,12 +78,15 @@ def test_many_small_graphs():
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
-def test_degrees_are_sums_of_absolute_weights(storage, directed):
+def test_degrees_and_scaled_squares_are_sums_of_weights(storage, directed):
     A = graphs(4, 21, np.float64, directed)
-    found = TreatedGraphs(stacked(A, storage), "hollow", scale=2.0, directed=directed).degrees()
+    operator = TreatedGraphs(stacked(A, storage), "hollow", scale=2.0, directed=directed)
     wanted = [2 * np.abs(A).sum(axis=2), 2 * np.abs(A).sum(axis=1)][: 1 + directed]
-    for degrees, expected in zip(found, wanted, strict=True):
+    for degrees, expected in zip(operator.degrees(), wanted, strict=True):
         np.testing.assert_allclose(degrees, expected)
+    scales = np.random.default_rng(0).normal(size=(4, 21 * (1 + directed)))
+    squares = np.einsum("is,ist,it->i", scales[:, :21], (2 * A) ** 2, scales[:, -21:])
+    np.testing.assert_allclose(operator.scaled_squares(scales), squares)
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -216,6 +216,7 @@ def test_of_two_vertices_no_direction_is_better(seed, rule):
     fit = solve_core(problem_of(A, WEIGHTS, rule), 1, search, np.full(1, 1e-9))
     best = max(f(np.array([np.cos(a), np.sin(a)])) for a in np.linspace(0, np.pi, 721))
     assert fit.gains[0] >= best
+    assert fit.gains[0] == pytest.approx(f(fit.X[0]), rel=1e-9)
 
 
 @every_geometry

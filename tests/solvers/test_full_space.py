@@ -6,6 +6,7 @@ from scipy import optimize
 from variations.combinations import DIAGONALS, LOADINGS
 
 from eigengraphs import GraphStack, JointEmbedding
+from eigengraphs.errors import DegenerateWarning
 from eigengraphs.solvers.metric import bend
 from eigengraphs.solvers.options import DEFAULTS
 
@@ -105,6 +106,16 @@ def test_directed_components_are_recovered(rule, storage):
     assert np.abs(np.abs((je.latent_positions_ * H).sum(axis=0)) - 1).max() < 1e-5
     assert np.abs(np.abs((je.latent_positions_right_ * G).sum(axis=0)) - 1).max() < 1e-5
     assert np.allclose(np.abs(je.loadings_), Lam, atol=1e-2)
+
+
+def test_graphs_that_a_rule_lets_nobody_use_leave_no_component():
+    A = -np.ones((3, 8, 8))
+    A[0, 7] = A[0, :, 7] = np.nan
+    settings = {"loadings": "nonnegative", "missing": "unobserved", "diagonal": "observed"}
+    with pytest.warns(DegenerateWarning, match="arbitrary direction"):
+        je = JointEmbedding(1, random_state=0, **settings).fit(A)
+    assert je.stop_reason_ == ("exhausted",)
+    assert not je.loadings_.any()
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -43,6 +43,8 @@ def test_scipy_of_every_format_stays_sparse(kind, make):
 def test_arrays_in_a_list_in_a_cube_and_from_a_generator_are_the_same():
     for graphs in (A, list(A), tuple(A), (a for a in A), A.tolist()):
         assert np.array_equal(GraphStack(graphs).dense, A)
+    assert GraphStack(A).graph_names == tuple("012")
+    assert GraphStack(A).vertex_names == tuple("012345")
 
 
 @pytest.mark.parametrize(

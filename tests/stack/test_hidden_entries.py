@@ -233,6 +233,16 @@ def test_slices(graphs, which):
     assert stack[1:2].mask is None  # the complete one
 
 
+def test_vertices_are_chosen_and_put_in_order(graphs):
+    stack, A = graphs
+    keep = [7, 2, 4, 0]
+    assert same(stack.select_vertices(keep), A[:, keep][:, :, keep])
+    order = np.random.default_rng(0).permutation(N)
+    names = [stack.vertex_names[s] for s in order]
+    assert same(stack.in_order_of(names), A[:, order][:, :, order])
+    assert same(GraphStack(stack, vertex_names=names), A[:, order][:, :, order])
+
+
 def test_changes_of_form_keep_the_mask(graphs):
     stack, A = graphs
     others = [

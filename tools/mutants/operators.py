@@ -8,8 +8,9 @@ or a conditional expression is negated; an augmented assignment, or a call whose
 takes, is left out; ``break`` and ``continue`` change places.
 
 Left alone are texts, docstrings, annotations, decorators, what is raised, ``assert``, ``__all__``,
-imports, defaults of arguments that are None, and constants in capitals at the top of a module:
-these are sizes of blocks and tolerances, by which speed changes and results do not.
+imports, whether a zip is strict, defaults of arguments that are None, and constants in capitals at
+the top of a module: these are sizes of blocks and tolerances, by which speed changes and results do
+not.
 """
 
 from __future__ import annotations
@@ -107,6 +108,8 @@ def _open_nodes(tree: ast.Module) -> list[tuple[ast.AST, ast.AST, str]]:
 
     def walk(node: ast.AST, top: bool, statement: ast.AST, function: str) -> None:
         if isinstance(node, ast.Import | ast.ImportFrom | ast.Raise | ast.Assert | ast.JoinedStr):
+            return
+        if isinstance(node, ast.keyword) and node.arg == "strict":  # what is zipped has one length
             return
         if isinstance(node, ast.stmt):
             statement = node
