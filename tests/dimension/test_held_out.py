@@ -1,5 +1,7 @@
 """Loadings of held-out graphs: noise is called noise, and signal of either kind signal."""
 
+import itertools
+
 import numpy as np
 import pytest
 from known_graphs import random_symmetric
@@ -8,12 +10,14 @@ from written_out import outer_products
 
 from eigengraphs import GraphStack
 from eigengraphs.dimension.halves_rules import (
+    _noise_squares,
     _number,
     combined,
     noise_p_values,
     staged_basis,
 )
 from eigengraphs.fitting.plan import Treatment
+from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.rules import component_gram, solve_loadings
 
 
@@ -42,6 +46,32 @@ def test_what_adds_nothing_has_no_place():
     assert W[:, :3].any(axis=0).all()
     assert not W[:, 3].any()
     assert not staged_basis(np.zeros((2, 2))).any()
+
+
+class AllSigns:
+    """Deals all sign vectors in turn, in place of random ones."""
+
+    def __init__(self, n):
+        self._signs = itertools.product([-1.0, 1.0], repeat=n)
+
+    def choice(self, values, size):
+        return np.array(next(self._signs)).reshape(size)
+
+
+def test_over_all_signs_the_noise_is_the_sum_of_squared_residuals():
+    n, d = 7, 3
+    A = random_symmetric(3, n, 0, hollow=True)
+    H = np.linalg.qr(np.random.default_rng(1).standard_normal((n, d)))[0]
+    W = staged_basis(component_gram(H, hollow=True))
+    E = outer_products(H, hollow=True)
+    Q = np.einsum("lk,lst->kst", W, E)
+    Z = np.einsum("ist,kst->ik", A, Q)
+    graphs = TreatedGraphs(GraphStack(A), "hollow")
+    squares = _noise_squares(graphs, H, W, Z, 2**n, AllSigns(n), hollow=True)
+    R = A
+    for k in range(d):
+        assert np.allclose(squares[:, k], 2 * np.einsum("ist,st->i", R**2, Q[k] ** 2), rtol=1e-10)
+        R = R - Z[:, k, None, None] * Q[k]
 
 
 def p_values(A, H, seed, *, centered=False):

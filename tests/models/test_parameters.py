@@ -35,6 +35,8 @@ def drawn(law, d=1):
 REFUSED = [
     (lambda: ER(0, 0.5), r"n_vertices must be at least 1, got 0"),
     (lambda: ER(2.5, 0.5), r"n_vertices must be a whole number, got 2\.5"),
+    (lambda: ER(True, 0.5), r"n_vertices must be a whole number"),
+    (lambda: ER(5, True), r"p must be a number, got True; pass"),
     (lambda: ER(5, 1.2), r"p is 1\.2, outside \[0, 1\]"),
     (lambda: ER(5, np.nan), r"p is nan, expected a finite number"),
     (lambda: ER(5, None), r"p must be a number, got None; pass"),
