@@ -39,6 +39,7 @@ TESTS: dict[str, list[str]] = {
     "solvers/full_space.py": _solvers("full_space", "masked"),
     "solvers/geometry.py": _solvers("geometry", "core"),
     "solvers/metric.py": _solvers("core", "basis"),
+    "solvers/moments.py": ["tests/store/test_partial_fit.py"],
     "solvers/solution.py": [*_solvers("algorithm1"), "tests/properties/test_fits.py"],
     "solvers/refine.py": _solvers("refine"),
     "solvers/rules.py": _solvers("rules"),
