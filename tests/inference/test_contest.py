@@ -171,3 +171,10 @@ def test_centered_graphs_are_explained_around_the_mean_as_in_the_fit():
     assert rows["joint embedding"].explained == pytest.approx(1 - left[0] / total)
     assert rows["Multiple ASE"].explained == pytest.approx(1 - left[1] / total)
     assert "around the mean graph" in held.notes[1]
+
+
+def test_options_of_evaluate_do_not_add_methods_and_what_it_notes_is_said(case):
+    A, y, _ = case
+    held = contest(A, y, embedding=settings(), methods=(), cv=99, beyond={"x": np.arange(18.0)})
+    assert [row.method for row in held.rows] == ["joint embedding"]
+    assert any(note.startswith("9 folds instead of 99") for note in held.notes)

@@ -75,6 +75,9 @@ def test_each_site_has_its_measures_or_the_reason(found):
     inside = [row["roc_auc"] for row in found.measures(pipeline=LOGISTIC)]
     best = max(found.scores[:2], key=lambda score: score.score)
     assert (best.name == LOGISTIC) is (f"({np.mean(inside):.3f} within folds)" in found.words()[1])
+    nearest = next(row for row in found.measures(site, "joint embedding, 1-NN")
+                   if row["part"] == "east")  # fmt: skip
+    assert nearest["why_empty"].count("brier_score") == 1
     assert east["why_empty"] == "no balanced_accuracy, roc_auc, specificity: no graph of 'a'"
 
 

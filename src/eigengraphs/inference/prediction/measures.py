@@ -73,7 +73,7 @@ def measure_classes(
     reasons = {}
     if absent:
         lacking = f"no graph of {', '.join(map(repr, absent[:3]))}{' ...' * (len(absent) > 3)}"
-        reasons[lacking] = [name for name in names if found[name] is None]
+        reasons[lacking] = [name for name in names[:-1] if found[name] is None]  # not Brier's
     if probabilities is None:
         reasons["the rule gives classes without probabilities"] = ["roc_auc", "brier_score"]
     return Measures(found, _sentence(reasons))

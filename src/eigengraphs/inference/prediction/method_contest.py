@@ -24,7 +24,13 @@ from eigengraphs.inference.prediction.label_prediction import (
     evaluate,
     in_memory,
 )
-from eigengraphs.inference.prediction.prediction_pipelines import JOINT, MethodsLike, Trained
+from eigengraphs.inference.prediction.prediction_pipelines import (
+    ALONE,
+    BESIDE,
+    JOINT,
+    MethodsLike,
+    Trained,
+)
 from eigengraphs.inference.studies.designs import Array
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
@@ -231,7 +237,8 @@ def contest(
         dimensions = "a number of dimensions of its own, chosen in inner folds"
     centered = embedding is not None and bool(embedding.center)
     shares = explained_of(centered) + " (below zero: worse than the mean graph alone)" * centered
-    parameters = {s.method: s.n_parameters for s in found.scores if s.method != CHANCE}
+    parameters = {s.method: s.n_parameters for s in found.scores
+                  if s.method not in (CHANCE, ALONE, BESIDE)}  # fmt: skip
     notes = [
         f"Every method has {dimensions}. Prediction is by {', '.join(found.rules)}.",
         f"explained: share of {shares} of held-out graphs, over pairs of different vertices if "
@@ -240,6 +247,7 @@ def contest(
         "learn no positions reconstruct nothing.",
         "seconds: median over folds; parameters: numbers that describe all graphs, besides a "
         "mean graph.",
+        *found.notes,
     ]
     if people is not None:
         used = sorted({*people.evaluation.n_components})
