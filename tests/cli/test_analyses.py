@@ -60,6 +60,42 @@ def test_power_says_how_many_participants_are_needed(out, told, table, refused):
                                                    "--test", "alone")  # fmt: skip
 
 
+def test_a_formula_is_tested_beside_a_group(out, done, told, table):
+    plain = told("compare", "out", "--group", "group", "--covariates", "age")
+    same = told("compare", "out", "--formula", "~ group + age", "--test", "group")
+    assert same["components"] == plain["components"]
+    assert same["estimates"] == plain["estimates"]
+    said = done("compare", "out", "--formula", "~ group * age", "--test", "group:age")
+    assert "are not shown to depend on group:age (12 control, 12 patient)" in said
+    found = table(out / "compare-group-x-age-in-group-by-age.tsv")
+    assert list(found)[8:10] == ["group[T.patient]:age", "group[T.patient]:age SE"]
+    rows = table(out / "compare-group-x-age-in-group-by-age-coefficients.tsv")
+    assert list(rows["name"][:4]) == [
+        "Intercept",
+        "group[T.patient]",
+        "age",
+        "group[T.patient]:age",
+    ]
+    assert list(rows["kind"][4:6]) == ["adjusted mean"] * 2
+    assert rows["estimate"][3] == found["group[T.patient]:age"][0]
+    assert "Loadings by group:age in ~ group * age" in page_of(out)
+
+
+def test_trajectories_are_drawn_and_written(scans, told, table):
+    out = scans / "out"
+    add_column(out, "years", [0.5 * (i % 2) + 0.01 * i for i in range(24)])
+    last = told("trajectories", "out", "--time", "years", "--group", "group")
+    assert (last["people"], last["df"]) == (12, 10)
+    assert [row["what"] for row in last["slopes"][:3]] == [
+        "control", "patient", "patient - control"]  # fmt: skip
+    found = table(out / "trajectories-years-group.tsv")
+    assert found["slope"].tolist() == pytest.approx([row["slope"] for row in last["slopes"]])
+    assert len(table(out / "trajectories-years-group-people.tsv")) == 12
+    assert (out / "trajectories-years-group.png").stat().st_size > 10_000
+    assert "component 1 patient - control" in page_of(out)
+    assert told("trajectories", "out", "--time", "ses")["time"] == "ses"  # codes 1 and 2
+
+
 def test_scans_of_participants_are_kept_together(scans, told):
     last = told("compare", "out", "--group", "group")
     assert (last["design"], last["graphs"], last["units"]) == ("between", 24, 12)
@@ -225,6 +261,9 @@ def test_vertices_and_graphs_are_clustered(out, done, told, table):
     [
         (("compare", "out", "--group", "groop"), "did you mean 'group'"),
         (("compare", "out", "--group", "group", "--covariates", "age,age"), "named twice"),
+        (("compare", "out"), "by --group, or a linear model by --formula"),
+        (("compare", "out", "--formula", "~ groop"), "did you mean 'group'"),
+        (("trajectories", "out", "--time", "age"), "name their column by --subject"),
         (("changes", "out", "--order", "groop"), "did you mean 'group'"),
         (("cluster", "out", "--of", "edges"), "vertices or graphs"),
         (("cluster", "out", "--truth", "lobe"), "columns are: vertex, half"),

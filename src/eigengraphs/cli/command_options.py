@@ -345,14 +345,32 @@ class Compare(Command):
     """
 
     folder: Path = _results()
-    group: str = option("Column of the graphs: groups, or a quantity such as age.", ...)
+    group: str | None = option("Column of the graphs: groups, or a quantity such as age.")
     covariates: str = option("Columns to adjust for: age,sex,site.", "")
+    formula: str | None = option("Instead of both, a linear model: '~ diagnosis * age + sex'.")
+    test: list[str] | None = option(
+        "What of the formula is tested: a term, diagnosis:age, or a contrast of coefficients, "
+        "'diagnosis[T.b] - diagnosis[T.c]'; several are tested together."
+    )
     sites: Annotated[Harmonizing, "controls", "unseen_sites"]
     subject: str | None = option(
         "Column of participants; or none: treat every graph as a different participant."
     )
     permutations: int = option("Largest number of permutations.", 9999, min=99)
     seed: int = option("Seed of the random permutations.", 0, min=0)
+
+
+class Trajectories(Command):
+    """Estimate slopes of loadings over time within people, and compare them between groups.
+
+    Example: eigengraphs trajectories results --time age --group diagnosis
+    """
+
+    folder: Path = _results()
+    time: str = option("Column of the graphs with numbers: age, or years since baseline.", ...)
+    subject: str | None = option("Column of participants; by default that of the table.")
+    group: str | None = option("Column of groups of participants, whose slopes are compared.")
+    covariates: str = option("Columns to adjust for: sex,site.", "")
 
 
 class Evaluate(Command):
@@ -564,7 +582,16 @@ class Simulate(Command):
 #: file of its name, ``commands/fit.py``.
 COMMANDS: dict[str, tuple[type[Command], ...]] = {
     "From files to results": (Check, Fit, Transform, Report, Contest, Links),
-    "Analyses of a fit": (Compare, Power, Evaluate, Read, Uncertainty, Cluster, Changes),
+    "Analyses of a fit": (
+        Compare,
+        Trajectories,
+        Power,
+        Evaluate,
+        Read,
+        Uncertainty,
+        Cluster,
+        Changes,
+    ),  # fmt: skip
     "Files, stores and sizes": (Convert, Info, Plan),
     "Examples and simulations": (Demo, Simulate),
 }

@@ -39,7 +39,7 @@ FILES = (
 HARMONIZED = "harmonized.tsv"  # if the fit was asked to harmonize loadings over sites
 # Tables of later analyses, which a new fit invalidates.
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
-         "uncertainty-*.tsv", "power-*.tsv")  # fmt: skip
+         "trajectories-*.tsv", "trajectories-*.png", "uncertainty-*.tsv", "power-*.tsv")  # fmt: skip
 
 
 def answers_in(folder: Path) -> list[str]:
@@ -250,6 +250,7 @@ class FinishedFit:
         more: Mapping[str, Mapping[str, Iterable[Any]]] | None = None,
         timeline: TimeLine | None = None,
         further: Sequence[Finding] = (),
+        drawn: Mapping[str, Any] | None = None,
     ) -> list[Path]:
         """Add an analysis to the report, and write its table; an earlier one is replaced.
 
@@ -265,13 +266,15 @@ class FinishedFit:
             Order of the graphs in time; the report shows it from then on.
         further
             Answers for the report alone, after the first.
+        drawn
+            Names of pictures, and their matplotlib figures.
 
         Returns
         -------
         list of Path
             The written files; after an error, nothing is written.
         """
-        names = [*(more or {}), table, "report.html", "report.json"]
+        names = [*(more or {}), *(drawn or {}), table, "report.html", "report.json"]
         with locked(self.folder), scratch_folder(self.folder / "answer") as scratch:
             summary = read_summary(self.folder)  # another command may have added to it
             if not np.array_equal(summary.loadings, self.summary.loadings, equal_nan=True):
@@ -282,6 +285,8 @@ class FinishedFit:
             findings = {found.key: found for found in (*summary.findings, finding, *further)}
             for name, columns in (more or {}).items():
                 write_columns(scratch / name, columns)
+            for name, figure in (drawn or {}).items():
+                figure.savefig(scratch / name, dpi=150, format="png")
             write_table(scratch / table, list(finding.header), finding.rows)
             line = summary.timeline if timeline is None else timeline
             changed = replace(summary, findings=tuple(findings.values()), timeline=line)

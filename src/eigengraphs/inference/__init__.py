@@ -54,14 +54,15 @@ if TYPE_CHECKING:
     from eigengraphs.inference.studies.formulas import Formula
     from eigengraphs.inference.studies.group_differences import Comparison, compare
     from eigengraphs.inference.studies.planned_studies import Power, power
+    from eigengraphs.inference.studies.trajectories_over_time import Trajectories, trajectories
 
 __all__ = [
     "METHODS", "Anomalies", "Bootstrap", "Changes", "Clusters", "Comparison", "ComponentReading",
     "Contest", "CovariateAdjustment", "EdgePrediction", "Evaluation", "Formula", "Harmonize",
-    "Identification", "LoadingIntervals", "PipelineScore", "Power", "Structure", "anomalies",
-    "bootstrap", "change_points", "cluster_graphs", "cluster_vertices", "compare", "contest",
-    "evaluate", "fit_structure", "identify", "loading_intervals", "power", "predict_edges",
-    "read_components", "structure", "trust_components",
+    "Identification", "LoadingIntervals", "PipelineScore", "Power", "Structure", "Trajectories",
+    "anomalies", "bootstrap", "change_points", "cluster_graphs", "cluster_vertices", "compare",
+    "contest", "evaluate", "fit_structure", "identify", "loading_intervals", "power",
+    "predict_edges", "read_components", "structure", "trajectories", "trust_components",
 ]  # fmt: skip
 
 # Loaded when first used: the report needs a part alone. No file has the name of a function.
@@ -73,6 +74,7 @@ _FILES = {
     "studies.formulas": ("Formula",),
     "studies.group_differences": ("Comparison", "compare"),
     "studies.planned_studies": ("Power", "power"),
+    "studies.trajectories_over_time": ("Trajectories", "trajectories"),
     "prediction.identification": ("Identification", "identify"),
     "intervals_and_bootstrap": (
         "Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals",

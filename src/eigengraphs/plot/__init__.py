@@ -20,6 +20,15 @@ from eigengraphs.plot.embedding_plots import (
     objective,
     positions,
     timeline,
+    trajectories,
 )
 
-__all__ = ["components", "heatmap", "loadings", "objective", "positions", "timeline"]
+__all__ = [
+    "components",
+    "heatmap",
+    "loadings",
+    "objective",
+    "positions",
+    "timeline",
+    "trajectories",
+]

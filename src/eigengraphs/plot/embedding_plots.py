@@ -293,6 +293,56 @@ def timeline(
     return axes
 
 
+def trajectories(found: Any, component: int = 0, *, ax: Any = None) -> Any:
+    """Draw loadings of each person over time as thin lines, and mean lines of groups with bands.
+
+    Parameters
+    ----------
+    found
+        What :func:`eigengraphs.inference.trajectories` returns.
+    component
+        Which of its components, from 0.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> import eigengraphs as eg
+    >>> person, year = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
+    >>> Lam = np.random.default_rng(0).normal(size=(48, 2)) + 0.5 * year[:, None]
+    >>> found = eg.inference.trajectories(Lam, year, person, name="year")
+    >>> ax = eg.plot.trajectories(found, 1, ax=Figure().subplots())
+    >>> ax.get_xlabel(), len(ax.get_lines())
+    ('year', 13)
+    """
+    if not 0 <= component < len(found.components):
+        raise SelectionError(
+            f"there is no component {component}: there are {len(found.components)}, counted from 0"
+        )
+    axes = _axes(ax)
+    for person in np.unique(found.person):
+        mine = np.flatnonzero(found.person == person)
+        mine = mine[np.argsort(found.times[mine], kind="stable")]
+        hue = HUES[found.membership[mine[0]] % 7]
+        axes.plot(found.times[mine], found.loadings[mine, component], color=hue, lw=0.6, alpha=0.45)
+    for g, line in enumerate(zip(*found.line(component), strict=True)):
+        times, means, low, high = line
+        axes.fill_between(times, low, high, color=HUES[g % 7], alpha=0.2, linewidth=0)
+        axes.plot(times, means, color=HUES[g % 7], linewidth=2.2,
+                  label=found.levels[g] if found.levels else None)  # fmt: skip
+    if found.levels:
+        axes.legend(frameon=False, title=found.group)
+    axes.set(xlabel=found.time, ylabel=f"loading of {found.components[component]}")
+    return axes
+
+
 # ------------------------------------------------------------------ what plots share
 
 

@@ -332,7 +332,8 @@ def _forest(drawn: Intervals | None, rows: Sequence[Sequence[Cell]]) -> dict[str
         ends = [row[place] for place in (drawn.value, drawn.low, drawn.high)]
         known = [float(end) for end in ends if isinstance(end, int | float) and isfinite(end)]
         if len(known) == 3:
-            lines.append((str(row[0]), known))
+            texts = [cell for cell in row[: drawn.value] if isinstance(cell, str)]
+            lines.append((" ".join(texts), known))
     if not lines:
         return None
     marks = [end for _, ends in lines for end in ends]

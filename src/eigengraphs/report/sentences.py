@@ -26,7 +26,8 @@ __all__ = [
     "methods_text", "opening_words", "own_version", "percent", "verdicts",
 ]  # fmt: skip
 
-_ANSWERS = 4  # of later analyses in the opening
+_TOLD = ("compare", "evaluate", "changes", "trajectories")  # analyses that the opening tells of
+_ANSWERS = 4  # of them in the opening
 #: Verdicts on halves of the graphs that keep a component from being interpreted.
 DOUBTFUL = ("not shown to replicate", "looks like noise")
 _SIGNIFICANT = 0.05
@@ -120,7 +121,7 @@ def opening_words(summary: Summary) -> tuple[str, ...]:
     answers = [
         f"{shortened(found.title, 100)}: {found.words[0]}"
         for found in summary.findings
-        if found.key.split(" ")[0] in ("compare", "evaluate", "changes") and found.words
+        if found.key.split(" ")[0] in _TOLD and found.words
     ]
     said += answers[:_ANSWERS]
     if len(answers) > _ANSWERS:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from eigengraphs import inference
 from eigengraphs.cli.command_options import NOBODY, Compare
@@ -10,29 +14,41 @@ from eigengraphs.cli.input_files import one_to_one
 from eigengraphs.cli.results_folder import FinishedFit, file_name
 from eigengraphs.cli.several_sites import harmonizing
 from eigengraphs.cli.terminal import Listener, Outcome, Table, sentence, written
+from eigengraphs.errors import InputError
 from eigengraphs.report.records import Finding, Intervals
-
-__all__ = ["compare"]
 
 _CLASSES = (
     "The components were found with the classes of the label (loadings of classes): graphs are "
     "then not exchangeable, and p values for that label are too small."
 )
 
+_MARKS = {"*": " by ", ":": " x ", " - ": " minus ", "T.": ""}
+
 
 def compare(asked: Compare, _: Listener) -> Outcome:
-    """Test the loadings of a fit for differences between groups."""
-    fit, group = FinishedFit(asked.folder), asked.group
-    covariates = fit.covariates(asked.covariates, group, "--group")
+    """Test the loadings of a fit for differences between groups, or for terms of a formula."""
+    fit = FinishedFit(asked.folder)
+    if (asked.group is None) == (asked.formula is None):
+        raise InputError("name a column by --group, or a linear model by --formula; one of them")
+    covariates, usual = dict[str, Any](), fit.participants
+    if asked.formula is None:
+        group = asked.group or ""
+        covariates = fit.covariates(asked.covariates, group, "--group")
+        usual = _participants_for(fit, group)
+        given: Any = fit.values(group, "--group")
+    else:
+        if asked.covariates:
+            raise InputError("--covariates are terms of the formula; write them there")
+        group, columns = asked.formula, {x.name: x.known for x in fit.summary.columns}
+        given = inference.Formula(asked.formula, columns, asked.test or None)
     sites = fit.harmonizing(asked.sites)
     over = harmonizing(replace(sites, controls=None), fit.values)
-    usual = _participants_for(fit, group)
     subject = usual if asked.subject is None else asked.subject
     whose = None if subject in (None, NOBODY) else subject
     found = inference.compare(
         fit.summary.loadings,
-        fit.values(group, "--group"),
-        covariates=covariates,
+        given,
+        covariates=covariates or None,
         subjects=None if whose is None else fit.values(whose, "--subject"),
         components=list(fit.components),
         leave_out=fit.degenerate,
@@ -55,30 +71,38 @@ def compare(asked: Compare, _: Listener) -> Outcome:
     if fit.summary.label is not None and fit.embedding.get_params().get("loadings") == "class":
         notes.insert(0, _CLASSES)
     # Other participants than usual are another question, with a table of its own.
-    named = ["compare", group, *covariates, *([] if whose == usual else ["of", whose or NOBODY]),
-             *(["over", str(sites.harmonize)] if over else [])]  # fmt: skip
+    of = [*([] if whose == usual else ["of", whose or NOBODY]),
+          *(["over", str(sites.harmonize)] if over else [])]  # fmt: skip
+    named = ["compare", group, *covariates, *of]
     adjusted = f", adjusted for {', '.join(covariates)}" if covariates else ""
+    if asked.formula is not None:
+        named = ["compare", found.group, "in", asked.formula, *of]
+        adjusted = f" in {asked.formula}"
     adjusted += f", harmonized over {sites.harmonize}" if over else ""
     together = f", graphs of one {whose} together" if whose else ""
     finding = Finding(
         key=" ".join(named),
-        title=f"Loadings by {group}{adjusted}{together}",
+        title=f"Loadings by {found.group}{adjusted}{together}",
         words=found.words,
         header=found.header,
         rows=tuple((fit.components.get(str(name), name), *row) for name, *row in found.rows),
         intervals=Intervals(1, 2, 3, 0.0, found.effect_name),  # 0: no difference
         notes=tuple(notes),
-        column=group,
+        column=found.group,
     )
-    files = fit.add(finding, file_name(*named))
+    spelled = file_name(*(_spelled(name) for name in named) if asked.formula else named)
+    estimated = _estimates(fit, found)
+    columns = {name: [row[name] for row in estimated] for name in estimated[0]}
+    more = {spelled.replace(".tsv", "-coefficients.tsv"): columns} if asked.formula else None
+    files = fit.add(finding, spelled, more)
     names = ("component", "effect", "low", "high", "F", "p", "p_fdr", "p_family")
     facts = {
-        "group": group, "kind": found.kind, "design": found.design, "graphs": found.n_graphs,
-        "units": found.n_units, "levels": found.levels,
+        "group": found.group, "formula": asked.formula, "kind": found.kind, "design": found.design,
+        "graphs": found.n_graphs, "units": found.n_units, "levels": found.levels,
         "joint": {"F": found.joint_F, "p": found.joint_p},
         "components": [dict(zip(names, row, strict=False)) for row in finding.rows[:-1]],
-        "effect": found.effect_name, "permutations": found.n_permutations, "exact": found.exact,
-        "notes": found.notes, "methods": found.methods, "files": files,
+        "estimates": estimated, "effect": found.effect_name, "permutations": found.n_permutations,
+        "exact": found.exact, "notes": found.notes, "methods": found.methods, "files": files,
     }  # fmt: skip
     shown = [
         (name, f"{size:.3g}", found.interval(k, ".3g"), f"{F:.3g}", *(f"{x:.2g}" for x in p))
@@ -89,8 +113,49 @@ def compare(asked: Compare, _: Listener) -> Outcome:
     header = ("component", found.effect_name, interval, "F", "p", "p (FDR)", "p (family)")
     methods = f"Methods: {found.methods}"
     return Outcome(
-        [*found.words, Table(header, shown), methods, written(files)], facts, found.notes
-    )
+        [*found.words, Table(header, shown), *_means(found), methods, written(files)],
+        facts, found.notes,
+    )  # fmt: skip
+
+
+def _estimates(fit: FinishedFit, found: inference.Comparison) -> list[dict[str, Any]]:
+    """Return one row for each component and coefficient, contrast or adjusted mean."""
+    tested = () if set(found.contrasts.names) <= set(found.coefficients.names) else (
+        ("contrast", found.contrasts),)  # fmt: skip
+    kinds = (("coefficient", found.coefficients), *tested, ("adjusted mean", found.adjusted))
+    return [
+        {"component": fit.components[component], "kind": kind, "name": name,
+         "estimate": float(of.values[i, k]), "SE": float(of.errors[i, k]),
+         "low": float(of.low[i, k]), "high": float(of.high[i, k])}
+        for k, component in enumerate(found.components)
+        for kind, of in kinds for i, name in enumerate(of.names)
+    ]  # fmt: skip
+
+
+def _means(found: inference.Comparison) -> list[Table]:
+    """Return a table of adjusted means with intervals, if there are any."""
+    of = found.adjusted
+    if not of.names or np.isnan(of.values).all():
+        return []
+    rows = [
+        (
+            component,
+            *(
+                f"{of.values[i, k]:.3g} ({of.interval(i, k) or 'no interval'})"
+                for i in range(len(of.names))
+            ),
+        )
+        for k, component in enumerate(found.components)
+    ]
+    what = "adjusted mean" if found.covariates else "mean"
+    return [Table(("component", *(f"{what} of {level}" for level in of.names)), rows)]
+
+
+def _spelled(text: str) -> str:
+    """Return a formula or a contrast as words that a file name may hold."""
+    for mark, word in _MARKS.items():
+        text = text.replace(mark, word)
+    return re.sub(r"[^\w.]+", "-", text).strip("-")
 
 
 def _participants_for(fit: FinishedFit, group: str) -> str | None:

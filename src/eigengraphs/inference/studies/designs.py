@@ -22,11 +22,6 @@ from scipy.linalg import null_space
 from eigengraphs.errors import InputError
 from eigengraphs.system.labels import UNKNOWN, are_codes, without_none
 
-__all__ = [
-    "Design", "Model", "Permutations", "Question", "Variable", "make_design", "read_design",
-    "read_table", "read_variable",
-]  # fmt: skip
-
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 DesignKind: TypeAlias = Literal["single", "between", "within"]
@@ -512,18 +507,7 @@ def read_design(
     asked = list(variables)
     if subjects is not None:
         asked.append(read_variable("subjects", subjects, len(Y), "groups"))
-    rows, left_out = np.all([each.known for each in asked], axis=0), []
-    if not rows.all():
-        why = ", ".join(
-            f"{int((~each.known).sum())} without {each.name}"
-            for each in asked
-            if not each.known.all()
-        )
-        left_out.append(f"{int((~rows).sum())} of {len(rows)} graphs are left out: {why}")
-        if rows.sum() < 3:
-            raise InputError(
-                f"only {int(rows.sum())} graphs have all values ({why}), too few to compare"
-            )
+    rows, left_out = complete_rows(asked)
     try:
         known = [each.rows(rows) for each in asked]
         model = question.model(known[: len(variables)])
@@ -533,6 +517,21 @@ def read_design(
             raise
         raise InputError(f"{error} ({left_out[0]})") from None
     return replace(design, notes=(*left_out, *design.notes))
+
+
+def complete_rows(asked: Sequence[Variable]) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which graphs have all values, (m,), and a note if some have not."""
+    rows = np.asarray(np.all([each.known for each in asked], axis=0))
+    if rows.all():
+        return rows, []
+    why = ", ".join(
+        f"{int((~each.known).sum())} without {each.name}" for each in asked if not each.known.all()
+    )
+    if rows.sum() < 3:
+        raise InputError(
+            f"only {int(rows.sum())} graphs have all values ({why}), too few to compare"
+        )
+    return rows, [f"{int((~rows).sum())} of {len(rows)} graphs are left out: {why}"]
 
 
 def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Design:
@@ -564,7 +563,7 @@ def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Des
         kind = _kind(D[:, model.inside], codes, name, subjects)
 
     def of_units(A: Array) -> Array:
-        return _means(A, codes) if kind == "between" else A[keep]
+        return means_of(A, codes) if kind == "between" else A[keep]
 
     keep = counts[codes] > 1 if kind == "within" else np.ones(len(Y), dtype=bool)
     if kind == "between":
@@ -599,7 +598,7 @@ def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Des
             f"{len(Y)} {one}s are too few for {D.shape[1]} coefficients "
             f"({words([f'{sizes[term]} of {term}' for term in most])}); leave out covariates"
         )
-    depends = _relations(D, model.names, blocks, scales)
+    depends = relations(D, model.names, blocks, scales)
     if np.linalg.matrix_rank(_left(X, Z, blocks), tol=_SAME) < X.shape[1]:
         involved = [text for text, about in depends if tested[about].any()]
         others = dict.fromkeys(
@@ -641,7 +640,7 @@ def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Des
     return design
 
 
-def _relations(
+def relations(
     D: Array, names: Sequence[str], blocks: Indices, scales: Array
 ) -> list[tuple[str, list[int]]]:
     """Return which columns are sums of earlier ones, in words, and the places of all in a sum.
@@ -691,7 +690,7 @@ def _check_differs(X: Array, name: str) -> None:
 
 
 def _kind(X: Array, codes: Indices, name: str, subjects: Variable) -> DesignKind:
-    spread = np.abs(X - _means(X, codes)[codes]).max(axis=1)
+    spread = np.abs(X - means_of(X, codes)[codes]).max(axis=1)
     varies = np.bincount(codes, weights=spread > 1e-12 * max(float(np.ptp(X)), 1e-300)) > 0
     constant = (np.bincount(codes) > 1) & ~varies
     if not varies.any() or not constant.any():
@@ -705,7 +704,7 @@ def _kind(X: Array, codes: Indices, name: str, subjects: Variable) -> DesignKind
     )
 
 
-def _means(A: Array, codes: Indices) -> Array:
+def means_of(A: Array, codes: Indices) -> Array:
     """Return means over the rows of each code, (codes, k)."""
     counts = np.bincount(codes)
     sums = np.zeros((len(counts), A.shape[1]))
@@ -714,7 +713,7 @@ def _means(A: Array, codes: Indices) -> Array:
 
 
 def _centered(A: Array, blocks: Indices) -> Array:
-    return np.asarray(A - (_means(A, blocks)[blocks] if blocks.any() else A.mean(axis=0)))
+    return np.asarray(A - (means_of(A, blocks)[blocks] if blocks.any() else A.mean(axis=0)))
 
 
 def _left(A: Array, basis: Array, blocks: Indices) -> Array:

@@ -28,8 +28,6 @@ from eigengraphs.inference.studies.designs import (
     portions,
 )
 
-__all__ = ["Effects", "Estimates", "Tests", "effect_sizes", "estimates", "permutation_tests"]
-
 _TIES = 1e-9  # statistics that differ by less are equal, whatever the order of sums was
 _TINY = 1e-14  # of all squares: less is rounding, and a perfect fit is as good as another
 # How far variances of groups are drawn together, and by how much their degrees of freedom are
@@ -447,6 +445,11 @@ class Estimates:
     errors: Array
     low: Array
     high: Array
+
+    def interval(self, i: int, k: int) -> str:
+        """Return an interval as text, of estimate i and component k; empty without one."""
+        low, high = self.low[i, k], self.high[i, k]
+        return f"{low:.3g} to {high:.3g}" if np.isfinite([low, high]).all() else ""
 
 
 def estimates(

@@ -28,17 +28,16 @@ from eigengraphs.inference.studies.designs import (
 from eigengraphs.system.extras import need
 from eigengraphs.system.labels import listed
 
-__all__ = ["Formula"]
-
 
 @dataclass(frozen=True, eq=False)
 class Formula(Question):
     """A linear model of loadings, and what is tested in it, for :func:`compare`.
 
-    Numbers of two values, texts and truth values are categorical; ``C(site)`` makes numbers
-    categorical. The levels are in alphabetical order, or as a pandas categorical has them, and the
-    first is the reference. A formula may call functions (``np.log(age)``, ``center(age)``,
-    ``bs(age, df=4)``): treat one from somebody else as a program.
+    Numbers of two values, texts and truth values are categorical; ``C(site)`` makes other numbers
+    categorical, and ``I(visit)`` makes texts of numbers numbers. The levels are in alphabetical
+    order, or as a pandas categorical has them, and the first is the reference. A formula may call
+    functions (``np.log(age)``, ``center(age)``, ``bs(age, df=4)``): treat one from somebody else as
+    a program.
 
     Parameters
     ----------
@@ -100,7 +99,9 @@ class Formula(Question):
                 )
             variable = read_variable(name, table[name], n_graphs)
             if variable.levels and name not in bare and _are_numbers(variable.levels):
-                variable = read_variable(name, table[name], n_graphs, "quantity")
+                numbers = [None if np.isnan(code) else float(variable.levels[int(code)])
+                           for code in variable.values]  # fmt: skip
+                variable = read_variable(name, numbers, n_graphs, "quantity")
             order = getattr(getattr(self.data[name], "cat", None), "categories", None)
             if variable.levels and order is not None:
                 levels = tuple(str(level) for level in order)
@@ -143,7 +144,7 @@ class Formula(Question):
             tests = [name for name in dict.fromkeys(terms) if name]
             if len(tests) != 1:
                 raise InputError(
-                    f"say by test= which term of {self.text!r} is tested: "
+                    f"say by test= (--test) which term of {self.text!r} is tested: "
                     f"{words(tests, 8) or 'it has none'}"
                 )
         whole, C, contrasts = self._tested(tests, slices, names)
@@ -282,12 +283,12 @@ class Formula(Question):
         try:
             found = constraints.LinearConstraints.from_spec(test, variable_names=list(names))
             row = np.asarray(found.constraint_matrix, dtype=np.float64)
-        except Exception as error:  # of its parser, of any kind
+        except Exception:  # of its parser, of any kind
             terms = [str(term) for term in slices if _factors(term) != {"1"}]
             near = get_close_matches(test.replace("`", ""), [*terms, *names], 1, 0.7)
             raise InputError(
                 f"test {test.replace('`', '')!r} is neither a term nor a contrast of "
-                f"coefficients of {self.text!r} ({_in_one_line(error)}); terms are: "
+                f"coefficients of {self.text!r}; terms are: "
                 f"{words(terms, 12)}; coefficients: {words(names, 12)}"
                 f"{f'; did you mean {near[0]!r}?' if near else ''}"
             ) from None

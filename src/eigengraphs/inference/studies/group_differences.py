@@ -30,8 +30,6 @@ from eigengraphs.inference.studies.effects import (
 from eigengraphs.system.labels import count_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
-__all__ = ["Comparison", "compare"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Tests, Effects):
@@ -263,9 +261,8 @@ class Comparison(Tests, Effects):
 
     def _told(self, of: Estimates, i: int, k: int) -> str:
         """Return a mean or a contrast with its interval, as text."""
-        low, high = of.low[i, k], of.high[i, k]
-        ends = f", {self.confidence:.0%} interval {low:.3g} to {high:.3g}"
-        return f"{of.values[i, k]:.3g}{ends if np.isfinite([low, high]).all() else ''}"
+        ends = of.interval(i, k)
+        return f"{of.values[i, k]:.3g}{ends and f', {self.confidence:.0%} interval {ends}'}"
 
     def interval(self, k: int, form: str = ".3g") -> str:
         """Return the interval around the effect of one component as text; empty without one.

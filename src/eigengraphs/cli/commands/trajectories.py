@@ -1,0 +1,99 @@
+"""``eigengraphs trajectories``: slopes of loadings over time, within people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eigengraphs import inference, plot
+from eigengraphs.cli.command_options import Trajectories
+from eigengraphs.cli.results_folder import FinishedFit, file_name
+from eigengraphs.cli.terminal import Listener, Outcome, Table, sentence, written
+from eigengraphs.errors import InputError
+from eigengraphs.report.columns import says_number
+from eigengraphs.report.records import Finding, Intervals
+from eigengraphs.system.extras import need
+
+
+def trajectories(asked: Trajectories, _: Listener) -> Outcome:
+    """Fit mixed models to the loadings of a fit, and draw them."""
+    fit, time, group = FinishedFit(asked.folder), asked.time, asked.group
+    subject = fit.participants if asked.subject is None else asked.subject
+    if subject is None:
+        raise InputError("no participant has several graphs; name their column by --subject")
+    values = fit.values(time, "--time")
+    if all(value is None or says_number(str(value)) for value in values):
+        values = [None if value is None else float(value) for value in values]
+    covariates = fit.covariates(asked.covariates, time, "--time")
+    if group in (time, *covariates):
+        raise InputError(f"{group!r} is named twice, by --group and --time or --covariates")
+    found = inference.trajectories(
+        fit.summary.loadings,
+        values,
+        fit.values(subject, "--subject"),
+        None if group is None else fit.values(group, "--group"),
+        covariates or None,
+        components=list(fit.components),
+        leave_out=fit.degenerate,
+        name=time,
+        group_name=group or "",
+    )
+    named = ["trajectories", time, *([] if group is None else [group]), *covariates]
+    if asked.subject not in (None, fit.participants):
+        named += ["of", subject]
+    by = f", by {group}" if group else ""
+    finding = Finding(
+        key=" ".join(named),
+        title=f"Change of loadings with {time} within {subject}{by}",
+        words=found.words,
+        header=found.header,
+        rows=tuple((fit.components[str(name)], *row) for name, *row in found.rows),
+        intervals=Intervals(2, 3, 4, 0.0, f"slope per unit of {time}"),
+        notes=(*map(sentence, found.notes), found.methods),
+        column=group or "",
+    )
+    table = file_name(*named)
+    people: dict[str, Any] = {subject: found.people} | {
+        fit.components[name]: slopes.tolist()
+        for name, slopes in zip(found.components, found.person_slopes.T, strict=True)
+    }
+    files = fit.add(
+        finding, table, {table.replace(".tsv", "-people.tsv"): people},
+        drawn={table.replace(".tsv", ".png"): _picture(found)},
+    )  # fmt: skip
+    keys = ("component", "what", "slope", "low", "high", "se", "p", "p_fdr", "random")
+    facts = {
+        "time": time, "group": group, "subject": subject, "graphs": len(found.times),
+        "people": len(found.people), "df": found.df,
+        "slopes": [dict(zip(keys, row, strict=True)) for row in finding.rows],
+        "notes": found.notes, "methods": found.methods, "files": files,
+    }  # fmt: skip
+    rows = [
+        (name, what, f"{slope:.3g}" if slope == slope else "",
+         f"{low:.3g} to {high:.3g}" if slope == slope else "", f"{p:.2g}", f"{q:.2g}", random)
+        for name, what, slope, low, high, _, p, q, random in found.rows
+    ]  # fmt: skip
+    interval = f"{found.confidence:.0%} interval"
+    header = ("component", "what", f"slope per {time}", interval, "p", "p (FDR)", "random effects")
+    text: list[str | Table] = [
+        *found.words,
+        Table(header, rows),
+        f"Methods: {found.methods}",
+        written(files),
+    ]
+    return Outcome(text, facts, found.notes)
+
+
+def _picture(found: inference.Trajectories) -> Any:
+    """Return a figure with a panel for each component."""
+    count = len(found.components)
+    across = min(count, 3)
+    down = -(-count // across)
+    figure = need("matplotlib.figure", "report", "drawing a picture").Figure(
+        figsize=(4.2 * across, 3.4 * down), layout="constrained"
+    )
+    for k, ax in enumerate(figure.subplots(down, across, squeeze=False).ravel()):
+        if k < count:
+            plot.trajectories(found, k, ax=ax)
+        else:
+            ax.set_axis_off()
+    return figure

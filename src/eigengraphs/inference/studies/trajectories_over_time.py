@@ -1,0 +1,492 @@
+"""How loadings of people change over time: random intercepts and slopes, by mixed models."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import f, false_discovery_control, t
+
+from eigengraphs.errors import InputError
+from eigengraphs.inference.studies.designs import (
+    Array,
+    Indices,
+    Variable,
+    check_share,
+    complete_rows,
+    means_of,
+    read_table,
+    read_variable,
+    relations,
+    varying_loadings,
+    words,
+)
+from eigengraphs.inference.studies.effects import Estimates
+from eigengraphs.system.extras import need
+from eigengraphs.system.labels import count_of, listed
+
+_NONE = 1e-4  # of the variance of errors: a variance of intercepts or slopes below is none
+_RANDOM = ("intercept and slope", "intercept and slope, uncorrelated", "intercept", "slope", "none")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectories:
+    """Slopes of loadings over time, of all people or of groups of people.
+
+    Slopes are within people: differences between people whose mean times differ are a separate
+    term of the model.
+
+    Attributes
+    ----------
+    time, group : str
+        Names of what they are; the group is empty without one.
+    components : tuple of str
+        Names of the d components.
+    levels : tuple of str
+        Groups; empty without them.
+    counts : tuple of int
+        People in each group; without groups, of all.
+    slopes : Estimates
+        Per unit of time: of all people; or of each group, and then how much more it is in each
+        than in the first, ``"patient - control"``. With three or more groups, the last row is the
+        test that all slopes are equal, without an estimate.
+    p_values : (k, d)
+        For the hypothesis that a slope or difference is zero, by t (equality of several: F) with
+        ``df`` degrees of freedom.
+    p_fdr : (k, d)
+        The same, adjusted over components.
+    df : int
+        People with several times, minus the number of groups.
+    random : (d,) tuple of str
+        What varies between people in the model of each component: "intercept and slope"; where
+        these cannot be told apart, "intercept and slope, uncorrelated"; without a variance that is
+        estimated to be zero, "intercept", "slope" or "none".
+    people : tuple of str
+        Names of the people.
+    person_slopes : (people, d)
+        Predicted slope of each person (best linear unbiased prediction).
+    confidence : float
+        Of the intervals.
+    covariates : tuple of str
+        Names of the covariates.
+    notes : tuple of str
+        What was left out, and what to be careful about.
+    times, loadings, person, membership : (m,), (m, d), (m,), (m,)
+        What was modeled, with numbers of people and groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs.inference import trajectories
+    >>> rng = np.random.default_rng(0)
+    >>> person, year = np.repeat(np.arange(20), 4), np.tile(np.arange(4), 20)
+    >>> Lam = rng.normal(size=(20, 2))[person] + 0.5 * rng.normal(size=(80, 2))
+    >>> Lam[:, 1] += (0.6 + 0.2 * rng.normal(size=20))[person] * year
+    >>> found = trajectories(Lam, year, person, name="year")
+    >>> print(found.words[0])  # doctest: +ELLIPSIS
+    The loading on je2 rises with year by 0.62... per unit (95% interval 0.4... to 0.8..., ...
+    """
+
+    time: str
+    group: str
+    components: tuple[str, ...]
+    levels: tuple[str, ...]
+    counts: tuple[int, ...]
+    slopes: Estimates
+    p_values: Array
+    p_fdr: Array
+    df: int
+    random: tuple[str, ...]
+    people: tuple[str, ...]
+    person_slopes: Array
+    confidence: float
+    covariates: tuple[str, ...]
+    notes: tuple[str, ...]
+    times: Array
+    loadings: Array
+    person: Indices
+    membership: Indices
+    _coefficients: Array = field(repr=False)  # (p, d)
+    _covariances: Array = field(repr=False)  # (d, p, p)
+    _rows: Array = field(repr=False)  # (groups, 2, p): at time 0, and per unit of time
+
+    def line(self, component: int, points: int = 50) -> tuple[Array, Array, Array, Array]:
+        """Return the mean line of each group and its band, (groups, points) each.
+
+        Parameters
+        ----------
+        component : int
+            Its index, from 0.
+        points : int
+            Number of times, from the mean first time of the people of a group to their mean last
+            one: a slope within people holds for as long as people were followed.
+
+        Returns
+        -------
+        times, means, low, high : (groups, points)
+            At the mean of the covariates.
+        """
+        people = [self.person == i for i in range(len(self.people))]
+        ends = np.array([[self.times[mine].min(), self.times[mine].max()] for mine in people])
+        group = np.array([self.membership[mine][0] for mine in people])
+        ends = means_of(ends, group)
+        times = np.array([np.linspace(first, last, points) for first, last in ends])
+        rows = self._rows[:, None, 0] + times[:, :, None] * self._rows[:, None, 1]
+        means = rows @ self._coefficients[:, component]
+        errors = np.sqrt(np.einsum("gip,pq,giq->gi", rows, self._covariances[component], rows))
+        reach = errors * t.ppf((1 + self.confidence) / 2, self.df)
+        return times, means, means - reach, means + reach
+
+    def significant(self, level: float = 0.05) -> tuple[str, ...]:
+        """Return the components that change, or differ in change, at a false discovery rate.
+
+        Parameters
+        ----------
+        level : float
+            False discovery rate.
+        """
+        pairs = zip(self.components, self.p_fdr[-1], strict=True)
+        return tuple(name for name, p in pairs if p <= level)
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the columns of :attr:`rows`."""
+        return ("component", "what", "slope", "low", "high", "SE", "p", "p (FDR)", "random")
+
+    @property
+    def rows(self) -> tuple[tuple[str | float, ...], ...]:
+        """One row for each component and slope or difference."""
+        s = self.slopes
+        return tuple(
+            (name, what, *(float(table[i, k]) for table in
+             (s.values, s.low, s.high, s.errors, self.p_values, self.p_fdr)), self.random[k])
+            for k, name in enumerate(self.components) for i, what in enumerate(s.names)
+        )  # fmt: skip
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The answer in sentences."""
+        found = self.significant()
+        said = [self._sentence(self.components.index(name)) for name in found[:6]]
+        if len(found) > 6:
+            said.append(f"{len(found) - 6} more components are in the table.")
+        if not found:
+            asked = f"changes with {self.time}"
+            if self.levels:
+                asked = f"is shown to change differently with {self.time} in groups of {self.group}"
+            said.append(
+                f"No loading {asked} at a false discovery rate of 5 %; the smallest adjusted p is "
+                f"{float(np.nanmin(self.p_fdr[-1], initial=1.0)):.2g}."
+            )
+        return tuple(said)
+
+    def _sentence(self, k: int) -> str:
+        name, s = self.components[k], self.slopes
+        ends = [f"{s.values[i, k]:.3g} per unit ({self.confidence:.0%} interval {s.low[i, k]:.3g} "
+                f"to {s.high[i, k]:.3g}" for i in range(len(s.names))]  # fmt: skip
+        p = f"adjusted p {self.p_fdr[-1, k]:.2g}"
+        if not self.levels:
+            way = "rises" if s.values[0, k] > 0 else "falls"
+            return f"The loading on {name} {way} with {self.time} by {ends[0].lstrip('-')}, {p})."
+        each = [f"{end}) in {level}" for level, end in zip(self.levels, ends, strict=False)]
+        return (
+            f"The loading on {name} changes with {self.time} differently in groups of "
+            f"{self.group} ({p}): by {listed(each)}."
+        )
+
+    @property
+    def methods(self) -> str:
+        """The methods, as a paragraph for a paper."""
+        who = count_of(len(self.people), "participant")
+        sizes = zip(self.counts, self.levels, strict=False)
+        groups = f" ({', '.join(f'{n} {level}' for n, level in sizes)})" if self.levels else ""
+        kinds = [f"{kind} ({count_of(self.random.count(kind), 'component')})"
+                 for kind in _RANDOM if kind in self.random]  # fmt: skip
+        own = f", own intercepts and slopes of groups of {self.group}" if self.levels else ""
+        beside = f", adjusted for {words(self.covariates, 20)}" if self.covariates else ""
+        return (
+            f"Loadings of {len(self.times)} graphs of {who}{groups} were modeled by linear mixed "
+            f"models (statsmodels, restricted maximum likelihood) of {self.time} within "
+            f"participants, with the mean {self.time} of participants as another term{own}{beside}."
+            f" Random effects of participants: {listed(kinds)}. Standard errors are those of "
+            f"generalized least squares at the estimated variances; {self.confidence:.0%} "
+            f"intervals and p values are by t with {self.df} degrees of freedom; p values were "
+            "adjusted over components by the false discovery rate (Benjamini and Hochberg, 1995)."
+        )
+
+    def __repr__(self) -> str:
+        by = f" by {self.group}" if self.levels else ""
+        return (
+            f"Trajectories({self.time!r}{by}, {len(self.times)} graphs of {len(self.people)} "
+            f"people, {len(self.components)} components, differing: "
+            f"{words(self.significant()) or 'none'})"
+        )
+
+
+def trajectories(
+    loadings: Any,
+    time: Any,
+    subjects: Any,
+    group: Any = None,
+    covariates: Any = None,
+    *,
+    components: Sequence[str] | None = None,
+    leave_out: Any = None,
+    name: str = "time",
+    group_name: str = "group",
+    confidence: float = 0.95,
+) -> Trajectories:
+    """Estimate how loadings change over time within people, and whether groups of people differ.
+
+    Each component has a linear mixed model, with random intercepts and slopes of people (extra
+    ``study``).
+
+    Parameters
+    ----------
+    loadings : (m, d)
+        One row per graph.
+    time : (m,)
+        When each graph was measured: numbers, such as ages or years since the first visit.
+    subjects : (m,)
+        The participant of each graph.
+    group : (m,), optional
+        Groups of participants. Each has its own mean and its own slope.
+    covariates
+        Columns to adjust for, as :func:`compare` takes them.
+    components, leave_out
+        As of :func:`compare`.
+    name, group_name
+        Names of time and group, for words and notes.
+    confidence
+        Of the intervals.
+
+    Returns
+    -------
+    Trajectories
+    """
+    check_share("confidence", confidence)
+    Y, unit, names, notes = varying_loadings(
+        loadings, lambda Y: np.ptp(Y, axis=0), "the same for all graphs", least=3,
+        components=components, leave_out=leave_out,
+    )  # fmt: skip
+    m = len(Y)
+    asked = [read_variable(name, time, m, "quantity"), *read_table(covariates, m)]
+    asked.append(read_variable("subjects", subjects, m, "groups"))
+    if group is not None:
+        asked.append(read_variable(group_name, group, m, "groups"))
+    rows, left_out = complete_rows(asked)
+    known, Y = [each.rows(rows) for each in asked], Y[rows]
+    who = known[-1 if group is None else -2]
+    table = known[1 : -1 if group is None else -2]
+    levels = () if group is None else known[-1].levels
+    person = who.values.astype(np.intp)
+    member = np.zeros(len(Y), np.intp) if group is None else known[-1].values.astype(np.intp)
+    shift = float(known[0].values.mean())
+    when, n_groups = known[0].values - shift, max(len(levels), 1)
+    middle = means_of(when[:, None], person)[:, 0]
+    within = when - middle[person]
+    counts, df = _check_people(within, person, member, who, levels, name, group_name)
+    columns, line = _columns(within, middle[person], when, member, n_groups)
+    X, more = _with_covariates(columns, table)
+    notes += [*left_out, *more]
+    if len(X) - np.linalg.matrix_rank(X) < 2:
+        raise InputError(f"{len(X)} graphs are too few for {X.shape[1]} coefficients")
+    fits = [_fit(Y[:, k], X, within, person) for k in range(Y.shape[1])]
+    for kind in _RANDOM[1:]:
+        some = [one for one, fit in zip(names, fits, strict=True) if fit.random == kind]
+        if some:
+            notes.append(f"random effects of people: {kind} in {words(some, 8)}, {_WHY[kind]}")
+    p = X.shape[1]
+    W = np.eye(p)[n_groups : 2 * n_groups]  # the slopes
+    texts = list(levels) or ["all"]
+    if levels:
+        W = np.vstack([W, W[1:] - W[0]])
+        texts += [f"{level} - {levels[0]}" for level in levels[1:]]
+    b = np.array([fit.b for fit in fits]).T
+    V = np.array([fit.covariance for fit in fits])
+    values, errors = W @ b, np.sqrt(np.einsum("kp,dpq,kq->kd", W, V, W))
+    p_values = 2 * t.sf(np.abs(values) / errors, df)
+    reach = errors * t.ppf((1 + confidence) / 2, df)
+    told = [values * unit, errors * unit, (values - reach) * unit, (values + reach) * unit]
+    if len(levels) > 2:
+        C = W[n_groups:]
+        F = [
+            z @ np.linalg.solve(C @ v @ C.T, z) / len(C) for z, v in zip((C @ b).T, V, strict=True)
+        ]
+        p_values = np.vstack([p_values, f.sf(F, len(C), df)])
+        told = [np.vstack([each, np.full(len(names), np.nan)]) for each in told]
+        texts.append("all slopes are equal")
+    rows_of_lines = np.zeros((n_groups, 2, p))
+    rows_of_lines[:, :, : line.shape[2]] = line
+    rows_of_lines[:, 0] -= shift * rows_of_lines[:, 1]
+    own = np.array([fit.slopes for fit in fits]).T
+    firsts = np.unique(person, return_index=True)[1]
+    return Trajectories(
+        time=name, group=group_name if levels else "", components=tuple(names), levels=levels,
+        counts=counts, slopes=Estimates(tuple(texts), *told), p_values=p_values,
+        p_fdr=np.array([false_discovery_control(each) for each in p_values]), df=df,
+        random=tuple(fit.random for fit in fits), people=who.levels,
+        person_slopes=(own + (W[:n_groups] @ b)[member[firsts]]) * unit, confidence=confidence,
+        covariates=tuple(each.name for each in table), notes=tuple(notes), times=when + shift,
+        loadings=Y * unit, person=person, membership=member, _coefficients=b * unit,
+        _covariances=V * unit[:, None, None] ** 2, _rows=rows_of_lines,
+    )  # fmt: skip
+
+
+def _check_people(
+    within: Array, person: Indices, member: Indices, who: Variable, levels: Sequence[str],
+    name: str, group_name: str,
+) -> tuple[tuple[int, ...], int]:  # fmt: skip
+    """Return people in each group, and degrees of freedom; refuse what tells no slope."""
+    most = np.zeros(len(who.levels), np.intp)
+    most[person] = member
+    if (most[person] != member).any():
+        some = words([who.levels[i] for i in np.unique(person[most[person] != member])])
+        raise InputError(
+            f"{group_name!r} differs between graphs of one participant ({some}); slopes are "
+            "compared between groups of participants"
+        )
+    moving = np.unique(person[np.abs(within) > 1e-9 * np.abs(within).max(initial=0.0)])
+    n_groups = max(len(levels), 1)
+    enough = np.bincount(most[moving], minlength=n_groups)
+    for g in np.flatnonzero(enough < 2).tolist():
+        of = f" of {levels[g]!r}" if levels else ""
+        raise InputError(
+            f"{count_of(int(enough[g]), 'participant')}{of} with graphs at several values of "
+            f"{name!r}: slopes need at least 2"
+        )
+    if len(moving) - n_groups < 2:
+        raise InputError(f"{len(moving)} participants are too few for slopes of {n_groups} groups")
+    return tuple(np.bincount(most, minlength=n_groups).tolist()), len(moving) - n_groups
+
+
+def _columns(
+    within: Array, middle: Array, when: Array, member: Indices, n_groups: int
+) -> tuple[Array, Array]:
+    """Return intercepts, slopes within and between people of each group; and lines of means.
+
+    Lines are (groups, 2, p): columns at time 0, and per unit of time.
+    """
+    groups = np.eye(n_groups)[member]
+    between = groups * (middle - when.mean())[:, None]
+    spread = [np.ptp(middle[member == g]) > 1e-9 * np.ptp(when) for g in range(n_groups)]
+    columns = np.hstack([groups, groups * within[:, None], between[:, spread]])
+    centers = np.array([when[member == g].mean() for g in range(n_groups)])
+    line = np.zeros((n_groups, 2, columns.shape[1]))
+    for g in range(n_groups):
+        line[g, 0, g], line[g, 1, n_groups + g] = 1.0, 1.0
+        line[g, 0, n_groups + g] = -centers[g]
+        line[g, 0, 2 * n_groups :] = (centers[g] - when.mean()) * np.eye(n_groups)[g, spread]
+    return columns, line
+
+
+def _with_covariates(columns: Array, table: Sequence[Variable]) -> tuple[Array, list[str]]:
+    """Return columns beside covariates without what they have in common, and notes on that."""
+    names, notes = [f"column {j + 1}" for j in range(columns.shape[1])], list[str]()
+    X = columns
+    for each in table:
+        own = [f"{each.name}[T.{level}]" for level in each.levels[1:]] or [each.name]
+        X, names = np.hstack([X, each.coded() - each.coded().mean(axis=0)]), names + own
+    size = np.abs(X).max(axis=0)
+    X = X / np.where(size > 0, size, 1.0)
+    drop = {about[0] for _, about in relations(X, names, np.zeros(len(X), np.intp), size)}
+    X[:, : columns.shape[1]] = columns
+    if drop:
+        some = words([names[j] for j in sorted(drop)])
+        notes.append(f"left out, as they add nothing beyond groups, time and covariates: {some}")
+    return X[:, [j for j in range(X.shape[1]) if j not in drop]], notes
+
+
+# One component
+
+
+_WHY = {
+    "intercept and slope, uncorrelated": "as their correlation could not be estimated",
+    "intercept": "as the variance of slopes is estimated to be zero",
+    "slope": "as the variance of intercepts is estimated to be zero",
+    "none": "as the variances of both are estimated to be zero",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Coefficients (p,), their covariance, which effects are random, and slopes of people (s,)."""
+
+    b: Array
+    covariance: Array
+    random: str
+    slopes: Array
+
+
+def _fit(y: Array, X: Array, within: Array, person: Indices) -> _Fit:
+    """Fit intercepts and slopes of people; where their variances are singular, with fewer.
+
+    First the correlation is left out, then a variance that is estimated to be zero.
+    """
+    left = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
+    scale = float(np.sqrt((left**2).mean()))
+    if scale <= 1e-10 * np.abs(y).max():
+        raise InputError("loadings are on lines exactly; there is no error to compare slopes with")
+    spread = float(np.sqrt((within**2).mean()))
+    R = np.column_stack([np.ones(len(y)), within / spread])
+    random, keep = _RANDOM[0], [0, 1]
+    told = _variances(y / scale, X, R, person, correlated=True)
+    if told is None or np.linalg.eigvalsh(told[0])[0] < _NONE:
+        told, random = _variances(y / scale, X, R, person, correlated=False), _RANDOM[1]
+        large = np.zeros(2, bool) if told is None else np.diag(told[0]) >= _NONE
+        if not large.all():
+            # If no optimizer converges, intercepts are what people differ in most.
+            keep = [0] if told is None else np.flatnonzero(large).tolist()
+            told = _variances(y / scale, X, R[:, keep], person, correlated=True) if keep else None
+            random = "none" if not keep else _RANDOM[2 + keep[0]]
+    if told is None:
+        keep, random = [], "none"
+        told = np.zeros((0, 0)), float((left**2).sum() / (len(y) - np.linalg.matrix_rank(X)))
+        told = told[0], told[1] / scale**2
+    G, error = told
+    b, covariance, effects = _generalized(y, X, R[:, keep], person, G)
+    slopes = effects[:, keep.index(1)] / spread if 1 in keep else np.zeros(person.max() + 1)
+    return _Fit(b, covariance * error * scale**2, random, slopes)
+
+
+def _variances(
+    y: Array, X: Array, R: Array, person: Indices, *, correlated: bool
+) -> tuple[Array, float] | None:
+    """Return variances of random effects over that of errors, and the latter; None without."""
+    models = need("statsmodels.regression.mixed_linear_model", "study", "a mixed model")
+    size = np.abs(X).max(axis=0)
+    model = models.MixedLM(y, X / size, person, R)
+    free = None
+    if not correlated:
+        free = models.MixedLMParams.from_components(np.ones(X.shape[1]), np.eye(R.shape[1]))
+    with warnings.catch_warnings():
+        # It warns of every optimizer that it tries, and at the boundary: both are judged by
+        # `converged` and by the variances themselves, and are said in notes.
+        warnings.simplefilter("ignore")
+        try:
+            # Not by gradients first: "lbfgs" may say that it converged far from the maximum.
+            fit = model.fit(reml=True, method=["powell", "nm"], free=free)
+        except (np.linalg.LinAlgError, ValueError):
+            return None
+    G = np.asarray(fit.cov_re) / fit.scale
+    if not fit.converged or not np.isfinite(G).all():
+        return None
+    return G, float(fit.scale)
+
+
+def _generalized(
+    y: Array, X: Array, R: Array, person: Indices, G: Array
+) -> tuple[Array, Array, Array]:
+    """Return coefficients, their covariance over the variance of errors, and effects of people."""
+    order = np.argsort(person, kind="stable")
+    cuts = np.flatnonzero(np.diff(person[order])) + 1
+    parts = [(X[i], R[i], y[i]) for i in np.split(order, cuts)]
+    inverses = [np.linalg.inv(np.eye(len(v)) + r @ G @ r.T) for _, r, v in parts]
+    pairs = list(zip(parts, inverses, strict=True))
+    covariance = np.linalg.inv(np.sum([x.T @ V @ x for (x, _, _), V in pairs], axis=0))
+    b = covariance @ np.sum([x.T @ V @ v for (x, _, v), V in pairs], axis=0)
+    effects = np.array([G @ r.T @ V @ (v - x @ b) for (x, r, v), V in pairs])
+    return b, covariance, effects
