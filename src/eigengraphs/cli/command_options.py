@@ -583,15 +583,9 @@ class Simulate(Command):
 COMMANDS: dict[str, tuple[type[Command], ...]] = {
     "From files to results": (Check, Fit, Transform, Report, Contest, Links),
     "Analyses of a fit": (
-        Compare,
-        Trajectories,
-        Power,
-        Evaluate,
-        Read,
-        Uncertainty,
-        Cluster,
-        Changes,
-    ),  # fmt: skip
+        *(Compare, Trajectories, Power, Evaluate),
+        *(Read, Uncertainty, Cluster, Changes),
+    ),
     "Files, stores and sizes": (Convert, Info, Plan),
     "Examples and simulations": (Demo, Simulate),
 }

@@ -39,7 +39,8 @@ FILES = (
 HARMONIZED = "harmonized.tsv"  # if the fit was asked to harmonize loadings over sites
 # Tables of later analyses, which a new fit invalidates.
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
-         "trajectories-*.tsv", "trajectories-*.png", "uncertainty-*.tsv", "power-*.tsv")  # fmt: skip
+         "power-*.tsv", "trajectories-*.tsv", "trajectories-*.png",
+         "uncertainty-*.tsv")  # fmt: skip
 
 
 def answers_in(folder: Path) -> list[str]:
