@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.stats import f, false_discovery_control, t
 
 from eigengraphs.errors import InputError
@@ -25,11 +25,13 @@ from eigengraphs.inference.studies.designs import (
     words,
 )
 from eigengraphs.inference.studies.effects import Estimates
-from eigengraphs.system.extras import need
 from eigengraphs.system.labels import count_of, listed
 
 _NONE = 1e-4  # of the variance of errors: a variance of intercepts or slopes below is none
-_RANDOM = ("intercept and slope", "intercept and slope, uncorrelated", "intercept", "slope", "none")
+_STARTS = (0.1, 0.5, 2.0, 20.0)  # of standard deviations between people, over that of errors
+_RANDOM = (
+    "intercept and slope", "intercept and slope, fully correlated", "intercept", "slope", "none",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,9 +63,9 @@ class Trajectories:
     df : int
         People with several times, minus the number of groups.
     random : (d,) tuple of str
-        What varies between people in the model of each component: "intercept and slope"; where
-        these cannot be told apart, "intercept and slope, uncorrelated"; without a variance that is
-        estimated to be zero, "intercept", "slope" or "none".
+        What varies between people in the model of each component: "intercept and slope", or, where
+        a variance is estimated to be zero, "intercept", "slope" or "none"; "intercept and slope,
+        fully correlated" where the correlation is estimated to be 1 or -1.
     people : tuple of str
         Names of the people.
     person_slopes : (people, d)
@@ -209,7 +211,7 @@ class Trajectories:
         beside = f", adjusted for {words(self.covariates, 20)}" if self.covariates else ""
         return (
             f"Loadings of {len(self.times)} graphs of {who}{groups} were modeled by linear mixed "
-            f"models (statsmodels, restricted maximum likelihood) of {self.time} within "
+            f"models (restricted maximum likelihood) of {self.time} within "
             f"participants, with the mean {self.time} of participants as another term{own}{beside}."
             f" Random effects of participants: {listed(kinds)}. Standard errors are those of "
             f"generalized least squares at the estimated variances; {self.confidence:.0%} "
@@ -241,8 +243,8 @@ def trajectories(
 ) -> Trajectories:
     """Estimate how loadings change over time within people, and whether groups of people differ.
 
-    Each component has a linear mixed model, with random intercepts and slopes of people (extra
-    ``study``).
+    Each component has a linear mixed model, with random intercepts and slopes of people, fitted by
+    restricted maximum likelihood.
 
     Parameters
     ----------
@@ -299,6 +301,9 @@ def trajectories(
         some = [one for one, fit in zip(names, fits, strict=True) if fit.random == kind]
         if some:
             notes.append(f"random effects of people: {kind} in {words(some, 8)}, {_WHY[kind]}")
+    lost = [one for one, fit in zip(names, fits, strict=True) if not fit.converged]
+    if lost:
+        notes.append(f"the search for variances did not converge: {words(lost, 8)}")
     p = X.shape[1]
     W = np.eye(p)[n_groups : 2 * n_groups]  # the slopes
     texts = list(levels) or ["all"]
@@ -404,7 +409,7 @@ def _with_covariates(columns: Array, table: Sequence[Variable]) -> tuple[Array, 
 
 
 _WHY = {
-    "intercept and slope, uncorrelated": "as their correlation could not be estimated",
+    "intercept and slope, fully correlated": "as their correlation is estimated to be 1 or -1",
     "intercept": "as the variance of slopes is estimated to be zero",
     "slope": "as the variance of intercepts is estimated to be zero",
     "none": "as the variances of both are estimated to be zero",
@@ -419,74 +424,66 @@ class _Fit:
     covariance: Array
     random: str
     slopes: Array
+    converged: bool
 
 
 def _fit(y: Array, X: Array, within: Array, person: Indices) -> _Fit:
-    """Fit intercepts and slopes of people; where their variances are singular, with fewer.
+    """Fit intercepts and slopes of people by restricted maximum likelihood.
 
-    First the correlation is left out, then a variance that is estimated to be zero.
+    With random effects of covariance s^2 L L^T, L lower triangular, the criterion depends on L
+    alone (Bates et al., 2015), and on sums over the graphs of each person. It has its minimum at
+    the edge where a variance is estimated to be zero; Nelder and Mead's search finds it there, too.
     """
     left = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
-    scale = float(np.sqrt((left**2).mean()))
+    scale, spread = np.sqrt((left**2).mean()), np.sqrt((within**2).mean())
     if scale <= 1e-10 * np.abs(y).max():
         raise InputError("loadings are on lines exactly; there is no error to compare slopes with")
-    spread = float(np.sqrt((within**2).mean()))
-    R = np.column_stack([np.ones(len(y)), within / spread])
-    random, keep = _RANDOM[0], [0, 1]
-    told = _variances(y / scale, X, R, person, correlated=True)
-    if told is None or np.linalg.eigvalsh(told[0])[0] < _NONE:
-        told, random = _variances(y / scale, X, R, person, correlated=False), _RANDOM[1]
-        large = np.zeros(2, bool) if told is None else np.diag(told[0]) >= _NONE
-        if not large.all():
-            # If no optimizer converges, intercepts are what people differ in most.
-            keep = [0] if told is None else np.flatnonzero(large).tolist()
-            told = _variances(y / scale, X, R[:, keep], person, correlated=True) if keep else None
-            random = "none" if not keep else _RANDOM[2 + keep[0]]
-    if told is None:
-        keep, random = [], "none"
-        told = np.zeros((0, 0)), float((left**2).sum() / (len(y) - np.linalg.matrix_rank(X)))
-        told = told[0], told[1] / scale**2
-    G, error = told
-    b, covariance, effects = _generalized(y, X, R[:, keep], person, G)
-    slopes = effects[:, keep.index(1)] / spread if 1 in keep else np.zeros(person.max() + 1)
-    return _Fit(b, covariance * error * scale**2, random, slopes)
+    v, R = y / scale, np.column_stack([np.ones(len(y)), within / spread])
+
+    def sums(columns: Array) -> Array:
+        flat = columns.reshape(len(y), -1)
+        return (means_of(flat, person) * counts).reshape(-1, *columns.shape[1:])
+
+    counts = np.bincount(person)[:, None]
+    RR, RX, Rv = (sums(R[:, :, None] * each[:, None]) for each in (R, X, v[:, None]))
+    XX, Xv, df = X.T @ X, X.T @ v, len(y) - X.shape[1]
+
+    def solved(L: Array) -> tuple[Array, Array, float, Array, float]:
+        """Return W, where V^-1 = I - R W R^T, X^T V^-1 X, its log det, b, squares, log det V."""
+        M = np.eye(2) + L.T @ RR @ L
+        W = L @ np.linalg.solve(M, np.broadcast_to(L.T, M.shape))
+        WX, Wv = W @ RX, W @ Rv
+        XVX = XX - np.einsum("sip,siq->pq", RX, WX)
+        XVv = Xv - np.einsum("sip,si->p", RX, Wv[:, :, 0])
+        b = np.linalg.solve(XVX, XVv)
+        squares = float(v @ v - (Rv * Wv).sum() - b @ XVv)
+        return W, XVX, max(squares, 1e-12), b, float(np.linalg.slogdet(M)[1].sum())
+
+    def criterion(theta: Array) -> float:
+        _, XVX, squares, _, log_det = solved(_lower(theta))
+        return float(df * np.log(squares) + log_det + np.linalg.slogdet(XVX)[1])
+
+    starts = [np.array([one, 0.0, other]) for one in _STARTS for other in _STARTS]
+    theta, converged = min(starts, key=criterion), False
+    for _ in range(2):  # the second search begins with a large simplex again
+        simplex = np.maximum(theta, 0) + np.vstack([np.zeros(3), np.diag(0.2 + 0.3 * abs(theta))])
+        simplex[:, 1] += theta[1] - max(theta[1], 0)
+        found = minimize(
+            criterion, theta, method="Nelder-Mead", bounds=[(0, None), (None, None), (0, None)],
+            options={"initial_simplex": simplex, "xatol": 1e-5, "fatol": 1e-7, "maxiter": 1000},
+        )  # fmt: skip
+        theta, converged = found.x, bool(found.success)
+    L = _lower(theta)
+    W, XVX, squares, b, _ = solved(L)
+    large = np.diag(L @ L.T) >= _NONE
+    random = {(True, True): _RANDOM[0 if theta[2] ** 2 >= _NONE else 1], (True, False): "intercept",
+              (False, True): "slope", (False, False): "none"}[large[0], large[1]]  # fmt: skip
+    effects = (W @ (Rv[:, :, 0] - RX @ b)[:, :, None])[:, 1, 0]
+    return _Fit(
+        b * scale, np.linalg.inv(XVX) * squares / df * scale**2, random, effects * scale / spread,
+        converged,
+    )  # fmt: skip
 
 
-def _variances(
-    y: Array, X: Array, R: Array, person: Indices, *, correlated: bool
-) -> tuple[Array, float] | None:
-    """Return variances of random effects over that of errors, and the latter; None without."""
-    models = need("statsmodels.regression.mixed_linear_model", "study", "a mixed model")
-    size = np.abs(X).max(axis=0)
-    model = models.MixedLM(y, X / size, person, R)
-    free = None
-    if not correlated:
-        free = models.MixedLMParams.from_components(np.ones(X.shape[1]), np.eye(R.shape[1]))
-    with warnings.catch_warnings():
-        # It warns of every optimizer that it tries, and at the boundary: both are judged by
-        # `converged` and by the variances themselves, and are said in notes.
-        warnings.simplefilter("ignore")
-        try:
-            # Not by gradients first: "lbfgs" may say that it converged far from the maximum.
-            fit = model.fit(reml=True, method=["powell", "nm"], free=free)
-        except (np.linalg.LinAlgError, ValueError):
-            return None
-    G = np.asarray(fit.cov_re) / fit.scale
-    if not fit.converged or not np.isfinite(G).all():
-        return None
-    return G, float(fit.scale)
-
-
-def _generalized(
-    y: Array, X: Array, R: Array, person: Indices, G: Array
-) -> tuple[Array, Array, Array]:
-    """Return coefficients, their covariance over the variance of errors, and effects of people."""
-    order = np.argsort(person, kind="stable")
-    cuts = np.flatnonzero(np.diff(person[order])) + 1
-    parts = [(X[i], R[i], y[i]) for i in np.split(order, cuts)]
-    inverses = [np.linalg.inv(np.eye(len(v)) + r @ G @ r.T) for _, r, v in parts]
-    pairs = list(zip(parts, inverses, strict=True))
-    covariance = np.linalg.inv(np.sum([x.T @ V @ x for (x, _, _), V in pairs], axis=0))
-    b = covariance @ np.sum([x.T @ V @ v for (x, _, v), V in pairs], axis=0)
-    effects = np.array([G @ r.T @ V @ (v - x @ b) for (x, r, v), V in pairs])
-    return b, covariance, effects
+def _lower(theta: Array) -> Array:
+    return np.array([[theta[0], 0.0], [theta[1], theta[2]]])
