@@ -127,8 +127,8 @@ def main():
         if asked.numbers and number not in asked.numbers:
             continue
         start, count = time.process_time(), asked.studies
-        rates = np.mean([run(np.random.default_rng([number, i, run is not slopes]), *given) for i in range(count)],
-                        axis=0)  # fmt: skip
+        draws = (np.random.default_rng([number, i, run is not slopes]) for i in range(count))
+        rates = np.mean([run(rng, *given) for rng in draws], axis=0)
         known[name] = f"| {name} | {count:,} | {' | '.join(f'{x:.1%}' for x in rates)} |"
         print(known[name], f"{time.process_time() - start:.0f} s", file=sys.stderr, flush=True)
         lines = [
