@@ -24,12 +24,17 @@ def test_examples_run(capsys):
 
 @pytest.mark.parametrize(
     ("page", "said"),
-    [("power.md", "80% power needs"), ("measures.md", "The joint embedding adds to sex")],
+    [
+        ("designs.md", "genotype:sex"),
+        ("power.md", "80% power needs"),
+        ("measures.md", "The joint embedding adds to sex"),
+    ],
 )
 def test_the_example_of_a_page_runs(page, said, capsys):
     text = (ROOT / "docs" / "guide" / page).read_text(encoding="utf-8")
+    names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(block, {})
+        exec(block, names)
     assert said in capsys.readouterr().out
 
 
@@ -51,6 +56,15 @@ def test_the_recorded_rates_of_changes_and_anomalies_are_what_is_promised():
     plain = [row for row in rows if not row[0].endswith("times normal")]
     assert len(plain) == 10
     assert all(int(found) >= 19 for *_, found, _ in plain)
+
+
+def test_the_recorded_rates_of_designs_are_what_is_promised():
+    rows = [row for row in recorded("designs") if row[1] == "1,000"]
+    assert len(rows) == 13
+    for name, _, *cells in rows:
+        rates = [float(cell.strip("%")) for cell in cells]
+        low, high = (3.5, 6.5) if len(rates) == 4 else (93, 97)
+        assert low <= min(rates) <= max(rates) <= high, name
 
 
 def test_the_recorded_rates_are_what_is_promised():
