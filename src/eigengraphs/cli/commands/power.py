@@ -17,8 +17,10 @@ from eigengraphs.system.labels import component_name
 def power(asked: Power, listen: Listener) -> Outcome:
     """Simulate studies of several sizes from the loadings of a fit, and test each."""
     fit, group = FinishedFit(asked.folder), asked.group
-    effect: Any = "pilot" if asked.effect == "pilot" else _number(asked.effect, "--effect")
-    sizes = [_number(size, "--sizes") for size in asked.sizes.split(",")]
+    effect: Any = asked.effect
+    if effect != "pilot":
+        effect = _number(effect, "--effect takes a number, or pilot")
+    sizes = [_number(size, "--sizes takes numbers") for size in asked.sizes.split(",")]
     whose = None if fit.participants in (None, group) else fit.participants
     covariates = fit.covariates(asked.covariates, group, "--group")
     found = inference.power(
@@ -70,8 +72,8 @@ def power(asked: Power, listen: Listener) -> Outcome:
     return Outcome([*words, table, f"Methods: {found.methods}", written(files)], facts, found.notes)
 
 
-def _number(text: str, option: str) -> float:
+def _number(text: str, expected: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{option} takes numbers, got {text!r}") from None
+        raise InputError(f"{expected}; got {text!r}") from None

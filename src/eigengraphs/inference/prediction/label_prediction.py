@@ -458,7 +458,7 @@ class Evaluation:
         joint = [score for score in self.scores if score.method == JOINT]
         best = max(joint, key=lambda score: score.score)
         said = [
-            f"{sentence_case(best.name)}: {self.measure} {best.score:.3f} "
+            f"{_capital(best.name)}: {self.measure} {best.score:.3f} "
             f"({100 * self.level:g}% interval {best.low:.3f} to {best.high:.3f}) on held-out "
             f"graphs; chance is {self.score(CHANCE).score:.3f}."
         ]
@@ -470,7 +470,7 @@ class Evaluation:
             named["roc_auc"] += f" ({np.mean(inside):.3f} within folds)" if inside else ""
         if named:
             positive = f" ({self.positive} is positive)" if "sensitivity" in self._others else ""
-            said.append(f"{sentence_case(', '.join(named.values()))}{positive}.")
+            said.append(f"{_capital(', '.join(named.values()))}{positive}.")
         if best.p_permutation is not None:
             said.append(
                 f"With {len(best.permuted)} permutations of the labels, everything learned anew "
@@ -522,9 +522,8 @@ class Evaluation:
         ])  # fmt: skip
 
 
-def sentence_case(text: str) -> str:
-    """Return a text with a capital at its beginning, unless that is the symbol r."""
-    return text if text.startswith("r ") else text[:1].upper() + text[1:]
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _counted(names: list[str], how: str) -> str:
