@@ -37,7 +37,7 @@ def test_a_fit_harmonizes_and_what_follows_does_the_same(study, sites, done, tol
     by_site = ("evaluate", "out", "--target", "group", "--methods", "none", "--folds", "site")
     assert "(--unseen-sites estimate)" in refused(*by_site)
     found = told(*by_site, "--unseen-sites", "estimate", "--controls", "group=control")
-    assert "learned from the controls" in found["protocol"]
+    assert "learned from controls among" in found["protocol"]
     done(*FIT)
     assert not (study / "out" / "harmonized.tsv").exists()
 

@@ -211,6 +211,12 @@ def test_controls_of_the_training_graphs_are_learned_from():
         asked(LABEL, controls=well)
 
 
+def test_a_site_with_one_class_is_noted():
+    label = np.where(SITES == "west", "ill", LABEL)
+    (note,) = [note for note in asked(label, harmonize=SITES).notes if "site" in note]
+    assert "site 'west' have the value 'ill'" in note
+
+
 def test_groups_are_compared_with_the_site_as_a_covariate_whatever_it_is_called():
     rng = np.random.default_rng(4)
     Lam, site, age = study(4, 90)

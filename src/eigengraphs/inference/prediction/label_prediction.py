@@ -704,7 +704,7 @@ def evaluate(
     asked = Question(
         stack, target, settings, offered, wanted, judge, keep, adjusted_for, people, sites, added_to
     )
-    asked.check_sites(split.splits)
+    notes = (*split.notes, *asked.check_sites(split.splits))
     outcomes: list[FoldOutcome] = []
     for outcome in run_folds(asked, split.splits, n_jobs):
         outcomes.append(outcome)
@@ -758,7 +758,7 @@ def evaluate(
         fold_names=split.names,
         beyond=tuple(added_to),
         positive=positive,
-        notes=split.notes,
+        notes=notes,
         n_given=n_given,
     )
     null = dict[str, list[float]]()

@@ -196,8 +196,8 @@ def contest(
         Whose each graph is. Where people have several graphs, methods also recognize them, as in
         :func:`~eigengraphs.inference.identify`; covariates are for ``y`` alone.
     **options
-        As there: rules, task, cv, repeats, groups, folds, covariates, learn_from, level, seed,
-        n_jobs, on_fold.
+        As there: rules, task, cv, repeats, groups, folds, covariates, harmonize, harmonizer,
+        controls, learn_from, level, seed, n_jobs, on_fold.
 
     Returns
     -------
@@ -249,6 +249,10 @@ def contest(
         "mean graph.",
         *found.notes,
     ]
+    if options.get("harmonize") is not None:
+        notes.append(
+            "Features were harmonized over sites for prediction; not for the other columns."
+        )
     if people is not None:
         used = sorted({*people.evaluation.n_components})
         notes.append(

@@ -26,7 +26,7 @@ from sklearn.preprocessing import FunctionTransformer, add_dummy_feature
 from eigengraphs import baselines
 from eigengraphs.embedding import JointEmbedding, select_dimension
 from eigengraphs.errors import InputError
-from eigengraphs.inference.prediction.folds import Split, make_folds
+from eigengraphs.inference.prediction.folds import Split, make_folds, shown
 from eigengraphs.inference.studies.adjustment import Coding, CovariateAdjustment, Harmonize
 from eigengraphs.inference.studies.designs import (
     Array,
@@ -328,18 +328,17 @@ def harmonized(step: Harmonize, features: Array, beside: Mapping[str, Any]) -> A
 
 def harmonized_words(sites: Sites, kept: Sequence[str]) -> str:
     """Return how features were harmonized, in sentences."""
-    how, learned = sites.settings, "the training graphs of each fold"
-    if sites.controls is not None:
-        learned = f"the controls among {learned}"
+    name, how = sites.name, sites.settings
     what = "locations" if how.mean_only else "locations and scales"
-    keeping = f"{', '.join(kept)} kept; the label took no part" if kept else "without the label"
-    new = "" if how.unseen == "error" else (
-        f" Those of a {sites.name} that was not learned from were estimated from its held-out "
-        "graphs together, without their labels."
-    )  # fmt: skip
+    of = "the training graphs" if sites.controls is None else "controls among the training graphs"
+    keeping = f", with the effects of {', '.join(kept)} kept" if kept else ""
+    new = (
+        f" A {name} that was not learned from was estimated from its held-out graphs together, "
+        "without their labels."
+    )
     return (
-        f"Features were harmonized over {sites.name} by ComBat ({what}; Johnson et al., 2007), "
-        f"as learned from {learned}, {keeping}.{new}"
+        f"Features were harmonized over {name} by ComBat ({what}; Johnson et al., 2007), learned "
+        f"from {of} of each fold without labels{keeping}.{new * (how.unseen == 'estimate')}"
     )
 
 
@@ -402,13 +401,23 @@ class Question:
         )  # fmt: skip
         return made
 
-    def check_sites(self, splits: Sequence[Split]) -> None:
-        """Refuse sites that some fold cannot harmonize, before hours are spent."""
-        for learn, held_out in splits if self.sites is not None else ():
-            place = np.arange(len(self.y), dtype=np.float64)[:, None]
+    def check_sites(self, splits: Sequence[Split]) -> list[str]:
+        """Refuse sites that some fold cannot harmonize, before hours are spent; return notes."""
+        if self.sites is None:
+            return []
+        place = np.arange(len(self.y), dtype=np.float64)[:, None]
+        for learn, held_out in splits:
             step = self.harmonizer(place[learn], learn)
             assert step is not None
             harmonized(step, place[held_out], self.covariates_of(held_out))
+        name, sites = self.sites.name, np.array([str(site) for site in self.sites.values])
+        told = {site: set(self.y[sites == site].tolist()) for site in np.unique(sites).tolist()}
+        return [
+            f"all graphs of {name} {site!r} have the value {shown(values.pop())}: harmonization, "
+            "which does not know it, takes out a part of what tells it"
+            for site, values in told.items()
+            if len(values) == 1
+        ]
 
 
 @dataclass
