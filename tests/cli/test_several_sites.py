@@ -38,6 +38,8 @@ def test_a_fit_harmonizes_and_what_follows_does_the_same(study, sites, done, tol
     assert "(--unseen-sites estimate)" in refused(*by_site)
     found = told(*by_site, "--unseen-sites", "estimate", "--controls", "group=control")
     assert "learned from controls among" in found["protocol"]
+    well = done(*FIT, "--harmonize", "site", "--controls", "group=control")
+    assert "as learned from 12 graphs" in well
     done(*FIT)
     assert not (study / "out" / "harmonized.tsv").exists()
 
@@ -51,4 +53,6 @@ def test_a_fit_harmonizes_and_what_follows_does_the_same(study, sites, done, tol
      (("--harmonize", "site", "--controls", "group=ill"), "it has: control, patient")],
 )  # fmt: skip
 def test_what_cannot_be_harmonized_is_refused_before_the_fit(words, said, sites, refused):
-    assert said in refused(*FIT, *words)
+    told = refused(*FIT, *words)
+    assert said in told
+    assert "fitting" not in told
