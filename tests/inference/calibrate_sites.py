@@ -122,7 +122,8 @@ def main(studies=1000, few=200) -> None:
         "", "## What tells sites and groups of held-out graphs", "",
         f"Accuracy of quadratic discriminants, which see scales as well as locations; {few} "
         "studies of three sites with 40 graphs (chance: 33 % for the site, 50 % for the group). "
-        "New sites: each site held out as a whole, and estimated without labels.", "",
+        "Locations alone: `mean_only=True`, shrunk as in the published code. New sites: each site "
+        "held out as a whole, and estimated without labels.", "",
         "| sites differ by | site: before | after | locations alone | group: before | after | "
         "locations alone | in new sites: before | estimated |", "|---" * 9 + "|",
     ]  # fmt: skip

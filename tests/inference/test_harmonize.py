@@ -5,6 +5,7 @@ the first 40 rows of ``study(5)``, with age as covariate, and ``harmonizationApp
 """
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -247,3 +248,14 @@ def test_groups_are_compared_with_the_site_as_a_covariate_whatever_it_is_called(
     some = np.where(np.arange(90) < 5, None, site)
     left = compare(Lam, group, harmonize=some, **given)
     assert any("5 without site" in note for note in left.notes)
+
+
+def test_recorded_tests_after_harmonization_keep_their_level():
+    text = Path(__file__).with_name("calibration-sites.md").read_text(encoding="utf-8")
+    parts = [part for part in text.split("## ") if part.startswith("No effect")]
+    rows = [line.strip("| ").split(" | ") for part in parts for line in part.splitlines()[4:]]
+    rates = {way: [float(row[k].strip("%")) for row in rows if len(row) == 6]
+             for way, k in (("group kept", 3), ("harmonize", 5))}  # fmt: skip
+    assert "1,000 studies" in text
+    assert len(rates["harmonize"]) == 12
+    assert max(rates["harmonize"]) <= 6.5 < 25 < max(rates["group kept"])
