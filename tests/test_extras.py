@@ -47,9 +47,9 @@ def test_a_missing_extra_is_named():
     done = run(
         """
         from eigengraphs.errors import MissingExtraError
-        from eigengraphs.plot.three_panels import embedding_figure
+        from eigengraphs.plot import heatmap
         try:
-            embedding_figure(None, [], [], "")
+            heatmap([[0.0]])
         except MissingExtraError as error:
             print(error)
         """

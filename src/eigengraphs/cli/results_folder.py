@@ -16,17 +16,18 @@ import numpy as np
 from eigengraphs.cli.command_options import Harmonizing, Study
 from eigengraphs.cli.input_files import Inputs, column_of_participants, gather, named_in
 from eigengraphs.cli.several_sites import harmonize_fit, names_in
-from eigengraphs.cli.terminal import Listener, silent
+from eigengraphs.cli.terminal import Listener, Outcome, Table, sentence, silent, written
 from eigengraphs.embedding import JointEmbedding, load
 from eigengraphs.errors import InputError
 from eigengraphs.report.page import write_report
-from eigengraphs.report.records import Column, Finding, TimeLine
+from eigengraphs.report.records import Column, Finding, Intervals, TimeLine
 from eigengraphs.report.summary import Summary, read_results, read_summary
 from eigengraphs.system.labels import component_column, component_name
 from eigengraphs.system.tables import write_table
 from eigengraphs.system.whole_files import (
     is_left_over,
     locked,
+    output_folder,
     replace_together,
     scratch_folder,
 )
@@ -79,6 +80,34 @@ def load_model(path: Path) -> JointEmbedding:
 def write_columns(path: Path, columns: Mapping[str, Iterable[Any]]) -> None:
     """Write a table from its columns."""
     write_table(path, list(columns), zip(*columns.values(), strict=True))
+
+
+def write_files(
+    folder: Path, content: Mapping[str, Any], report: Summary | None = None
+) -> list[Path]:
+    """Write files into a folder, all or none; ``content`` has by name what is in them.
+
+    A table by its columns, or its header and rows; or a matplotlib figure.
+    """
+    names = [*content, *(["report.html", "report.json"] if report else [])]
+    with scratch_folder(output_folder(folder) / "answer") as scratch:
+        for name, what in content.items():
+            if isinstance(what, Mapping):
+                write_columns(scratch / name, what)
+            elif isinstance(what, tuple):
+                write_table(scratch / name, *what)
+            else:
+                what.savefig(scratch / name, dpi=150, format="png")
+        if report is not None:
+            write_report(report, scratch)
+        replace_together([(scratch / name, folder / name) for name in names])
+    return [folder / name for name in names]
+
+
+def check_folder(output: Path) -> None:
+    """Refuse a file where a folder of tables is written."""
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{str(output)!r} is a file; name a folder by --output")
 
 
 def by_component(tables: Mapping[str, Any]) -> dict[str, list[float]]:
@@ -244,6 +273,60 @@ class FinishedFit:
             )
         return found
 
+    def in_tables(self, rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """Return rows with components by their names in tables."""
+        return [(self.components.get(str(name), name), *row) for name, *row in rows]
+
+    def answer(
+        self,
+        named: Sequence[str],
+        title: str,
+        words: Sequence[str],
+        header: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        facts: Mapping[str, Any],
+        *,
+        shown: Sequence[str | Table] = (),
+        said: Sequence[str] | None = None,
+        notes: Sequence[str] = (),
+        careful: Sequence[str] = (),
+        methods: str = "",
+        aside: Sequence[str] = (),
+        intervals: Intervals | None = None,
+        column: str = "",
+        table: str = "",
+        **more: Any,
+    ) -> Outcome:
+        """Add an analysis to the report, write its tables, and return what the command says.
+
+        Parameters
+        ----------
+        named
+            What was asked, in words: the key in the report, and the name of the table.
+        title, words, header, rows, intervals, column
+            Of the finding.
+        facts
+            For ``--json``, beside notes, methods and files.
+        shown
+            Lines and tables on the terminal, after ``said``, by default ``words``.
+        notes, careful, methods, aside
+            How it was found, for the report alone; what to be careful about, also on the terminal;
+            a paragraph for a paper; and notes for the terminal alone.
+        table
+            Name of the table, if it is not the one that follows from ``named``.
+        **more
+            Of :meth:`add`.
+        """
+        finding = Finding(
+            " ".join(named), title, tuple(words), tuple(header), tuple(map(tuple, rows)), intervals,
+            (*notes, *map(sentence, careful), *filter(None, [methods])), column,
+        )  # fmt: skip
+        files = self.add(finding, table or file_name(*named), **more)
+        known = {"notes": careful, "methods": methods} if methods else {}
+        text = [*(words if said is None else said), *shown]
+        text += [f"Methods: {methods}"] * bool(methods) + [written(files)]
+        return Outcome(text, {**facts, **known, "files": files}, (*careful, *aside))
+
     def add(
         self,
         finding: Finding,
@@ -275,8 +358,7 @@ class FinishedFit:
         list of Path
             The written files; after an error, nothing is written.
         """
-        names = [*(more or {}), *(drawn or {}), table, "report.html", "report.json"]
-        with locked(self.folder), scratch_folder(self.folder / "answer") as scratch:
+        with locked(self.folder):
             summary = read_summary(self.folder)  # another command may have added to it
             if not np.array_equal(summary.loadings, self.summary.loadings, equal_nan=True):
                 raise InputError(
@@ -284,17 +366,12 @@ class FinishedFit:
                     "command again"
                 )
             findings = {found.key: found for found in (*summary.findings, finding, *further)}
-            for name, columns in (more or {}).items():
-                write_columns(scratch / name, columns)
-            for name, figure in (drawn or {}).items():
-                figure.savefig(scratch / name, dpi=150, format="png")
-            write_table(scratch / table, list(finding.header), finding.rows)
             line = summary.timeline if timeline is None else timeline
             changed = replace(summary, findings=tuple(findings.values()), timeline=line)
-            write_report(changed, scratch)
-            replace_together([(scratch / name, self.folder / name) for name in names])
+            own = {table: (finding.header, finding.rows)}
+            files = write_files(self.folder, {**(more or {}), **(drawn or {}), **own}, changed)
         self.__dict__.pop("summary", None)
-        return [self.folder / name for name in names]
+        return files
 
 
 def _study_of(record: Mapping[str, Any]) -> Study:

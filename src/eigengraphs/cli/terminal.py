@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from eigengraphs.errors import EigengraphsError
@@ -84,6 +85,28 @@ class Table:
     header: Sequence[str]
     rows: Iterable[Sequence[object]]
     whole: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, header: Sequence[str], rows: Iterable[Sequence[Any]], only: Sequence[str]) -> Table:
+        """Return some columns of a result, rounded; two ends of an interval are one column."""
+        ends = {low: high for low, high in pairwise(only)
+                if low.endswith("low") and high == f"{low[:-3]}high"}  # fmt: skip
+        shown = [name for name in only if name not in ends.values()]
+
+        def text(row: Mapping[str, Any], name: str) -> str:
+            both = [_rounded(name, row[end]) for end in (name, ends.get(name)) if end]
+            return " to ".join(both) if all(both) else ""
+
+        cells = (dict(zip(header, row, strict=True)) for row in rows)
+        words = ["interval" if name in ends else name.replace("_", " ") for name in shown]
+        return cls(words, [[text(row, name) for name in shown] for row in cells])
+
+
+def _rounded(name: str, value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    digits = ".2g" if name.startswith("p") else ".3g"
+    return f"{value:{digits}}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)

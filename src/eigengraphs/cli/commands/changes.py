@@ -7,10 +7,10 @@ import warnings
 from eigengraphs import inference
 from eigengraphs.cli.command_options import Changes
 from eigengraphs.cli.results_folder import FinishedFit
-from eigengraphs.cli.terminal import Listener, Outcome, sentence, written
+from eigengraphs.cli.terminal import Listener, Outcome
 from eigengraphs.errors import ManyAnomaliesWarning
 from eigengraphs.report.columns import time_line
-from eigengraphs.report.records import Finding, TimeLine
+from eigengraphs.report.records import TimeLine
 
 
 def changes(asked: Changes, _: Listener) -> Outcome:
@@ -18,16 +18,16 @@ def changes(asked: Changes, _: Listener) -> Outcome:
     fit = FinishedFit(asked.folder)
     summary = fit.summary
     line = _line(fit, asked.order)
-    rows, (loadings, said) = list(line.order), fit.loadings
-    names = [summary.graph_names[i] for i in rows]
+    order, (loadings, said) = list(line.order), fit.loadings
+    names = [summary.graph_names[i] for i in order]
     found = inference.change_points(
-        loadings[rows], components=list(fit.components), leave_out=fit.degenerate,
+        loadings[order], components=list(fit.components), leave_out=fit.degenerate,
         smallest=asked.smallest, n_permutations=asked.permutations, random_state=asked.seed,
     )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ManyAnomaliesWarning)  # said in words
         odd = inference.anomalies(
-            loadings[rows], summary.residual_with_mean[rows], segments=found.segments,
+            loadings[order], summary.residual_with_mean[order], segments=found.segments,
             leave_out=fit.degenerate, random_state=asked.seed,
         )  # fmt: skip
     named = names
@@ -35,47 +35,45 @@ def changes(asked: Changes, _: Listener) -> Outcome:
         pairs = zip(names, line.labels, strict=True)
         named = [f"{name} ({line.by} {label})" for name, label in pairs]
     words = (*found.words(named), *odd.words(named))
-    finding = Finding(
-        key="changes",
-        title=f"Changes and anomalies, in the order of {line.by or 'the input'}",
-        words=words,
-        header=("graph", "when", "segment", "change", "distance", "residual score", "p (FDR)"),
-        rows=tuple(
-            (name, label, float(found.segments[i] + 1), "yes" if i in found.places else "",
-             float(odd.distances[i]), float(odd.residuals[i]), float(odd.p_fdr[i]))
-            for i, (name, label) in enumerate(zip(names, line.labels, strict=True))
-        ),
-        notes=(
-            "Graphs are compared with the level of their own segment, so that graphs after a "
-            "change are not anomalies for that reason. The distance is that of the loadings, the "
-            "residual score that of the logarithm of the residual of the whole graph; both are in "
-            "robust standard deviations, corrected for skewness and heavy tails of most graphs.",
-            *said,
-            *map(sentence, found.notes),
-            found.methods,
-            odd.methods,
-        ),
-    )  # fmt: skip
-    files = fit.add(finding, "changes.tsv", timeline=line)
-    methods = f"{found.methods} {odd.methods}"
+    rows = [
+        (name, label, float(found.segments[i] + 1), "yes" if i in found.places else "",
+         float(odd.distances[i]), float(odd.residuals[i]), float(odd.p_fdr[i]))
+        for i, (name, label) in enumerate(zip(names, line.labels, strict=True))
+    ]  # fmt: skip
     facts = {
         "order": line.by or "input", "p": found.p_value,
         "changes": [
             {"graph": names[place], "when": line.labels[place], "gain": gain}
             for place, gain in zip(found.places, found.gains.tolist(), strict=True)
         ],
-        "autocorrelation": {
-            fit.components[name]: value
-            for name, value in zip(found.components, found.autocorrelation.tolist(), strict=True)
-        },
+        "autocorrelation": dict(
+            fit.in_tables(zip(found.components, found.autocorrelation.tolist(), strict=True))
+        ),
         "anomalies": [
             {"graph": names[i], "when": line.labels[i], "distance": float(odd.distances[i]),
              "p_fdr": float(odd.p_fdr[i])}
             for i in odd.found
         ],
-        "notes": found.notes, "methods": methods, "files": files,
     }  # fmt: skip
-    return Outcome((*words, *said, f"Methods: {methods}", written(files)), facts, found.notes)
+    return fit.answer(
+        ["changes"],
+        f"Changes and anomalies, in the order of {line.by or 'the input'}",
+        words,
+        ("graph", "when", "segment", "change", "distance", "residual score", "p (FDR)"),
+        rows,
+        facts,
+        shown=said,
+        notes=(
+            "Graphs are compared with the level of their own segment, so that graphs after a "
+            "change are not anomalies for that reason. The distance is that of the loadings, the "
+            "residual score that of the logarithm of the residual of the whole graph; both are in "
+            "robust standard deviations, corrected for skewness and heavy tails of most graphs.",
+            *said,
+        ),
+        careful=found.notes,
+        methods=f"{found.methods} {odd.methods}",
+        timeline=line,
+    )
 
 
 def _line(fit: FinishedFit, order: str | None) -> TimeLine:

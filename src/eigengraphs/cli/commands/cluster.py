@@ -8,9 +8,8 @@ from eigengraphs import inference
 from eigengraphs.cli.command_options import Cluster
 from eigengraphs.cli.input_files import named_in
 from eigengraphs.cli.results_folder import FinishedFit
-from eigengraphs.cli.terminal import Listener, Outcome, written
+from eigengraphs.cli.terminal import Listener, Outcome
 from eigengraphs.errors import InputError
-from eigengraphs.report.records import Finding
 from eigengraphs.system.labels import count_of
 
 
@@ -65,21 +64,15 @@ def cluster(asked: Cluster, listen: Listener) -> Outcome:
         "cluster": map(float, labels),
         **({} if known is None else {str(truth): known}),
     }
-    finding = Finding(
-        key=f"cluster {of}",
-        title=f"Clusters of the {of}{'' if graph is None else f' in graph {graph}'}",
-        words=tuple(words),
-        header=tuple(columns),
-        rows=tuple(zip(*columns.values(), strict=True)),
-        notes=(*said, note),
-    )
-    files = fit.add(finding, f"cluster-{of}.tsv")
     facts = {
         "of": of, "clusters": found.n_clusters, "sizes": found.sizes, "labels": labels,
         "bic": found.bic, "ari": found.ari, "purity": found.purity, "stability": found.stability,
-        "files": files,
     }  # fmt: skip
-    return Outcome([*words, *said, written(files)], facts)
+    title = f"Clusters of the {of}{'' if graph is None else f' in graph {graph}'}"
+    rows = zip(*columns.values(), strict=True)
+    return fit.answer(
+        ["cluster", of], title, words, [*columns], rows, facts, shown=said, notes=(*said, note)
+    )
 
 
 def _known(fit: FinishedFit, of: str, truth: str) -> list[str]:

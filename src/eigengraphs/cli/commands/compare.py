@@ -13,9 +13,9 @@ from eigengraphs.cli.command_options import NOBODY, Compare
 from eigengraphs.cli.input_files import one_to_one
 from eigengraphs.cli.results_folder import FinishedFit, file_name
 from eigengraphs.cli.several_sites import harmonizing
-from eigengraphs.cli.terminal import Listener, Outcome, Table, sentence, written
+from eigengraphs.cli.terminal import Listener, Outcome, Table
 from eigengraphs.errors import InputError
-from eigengraphs.report.records import Finding, Intervals
+from eigengraphs.report.records import Intervals
 
 _CLASSES = (
     "The components were found with the classes of the label (loadings of classes): graphs are "
@@ -65,8 +65,6 @@ def compare(asked: Compare, _: Listener) -> Outcome:
         "described under the components.",
         f"Intervals cover {found.confidence:.0%}. p (FDR) controls the share of false discoveries "
         "among components, p (family) the probability of any.",
-        *map(sentence, found.notes),
-        found.methods,
     ]
     if fit.summary.label is not None and fit.embedding.get_params().get("loadings") == "class":
         notes.insert(0, _CLASSES)
@@ -80,41 +78,25 @@ def compare(asked: Compare, _: Listener) -> Outcome:
         adjusted = f" in {asked.formula}"
     adjusted += f", harmonized over {sites.harmonize}" if over else ""
     together = f", graphs of one {whose} together" if whose else ""
-    finding = Finding(
-        key=" ".join(named),
-        title=f"Loadings by {found.group}{adjusted}{together}",
-        words=found.words,
-        header=found.header,
-        rows=tuple((fit.components.get(str(name), name), *row) for name, *row in found.rows),
-        intervals=Intervals(1, 2, 3, 0.0, found.effect_name),  # 0: no difference
-        notes=tuple(notes),
-        column=found.group,
-    )
     spelled = file_name(*(_spelled(name) for name in named) if asked.formula else named)
-    estimated = _estimates(fit, found)
+    estimated, rows = _estimates(fit, found), fit.in_tables(found.rows)
     columns = {name: [row[name] for row in estimated] for name in estimated[0]}
-    more = {spelled.replace(".tsv", "-coefficients.tsv"): columns} if asked.formula else None
-    files = fit.add(finding, spelled, more)
     names = ("component", "effect", "low", "high", "F", "p", "p_fdr", "p_family")
     facts = {
         "group": found.group, "formula": asked.formula, "kind": found.kind, "design": found.design,
         "graphs": found.n_graphs, "units": found.n_units, "levels": found.levels,
         "joint": {"F": found.joint_F, "p": found.joint_p},
-        "components": [dict(zip(names, row, strict=False)) for row in finding.rows[:-1]],
+        "components": [dict(zip(names, row, strict=False)) for row in rows[:-1]],
         "estimates": estimated, "effect": found.effect_name, "permutations": found.n_permutations,
-        "exact": found.exact, "notes": found.notes, "methods": found.methods, "files": files,
+        "exact": found.exact,
     }  # fmt: skip
-    shown = [
-        (name, f"{size:.3g}", found.interval(k, ".3g"), f"{F:.3g}", *(f"{x:.2g}" for x in p))
-        for k, (name, size, _, _, F, *p) in enumerate(row[:8] for row in found.rows[:-1])
-    ]
-    shown.append(("all", "", "", f"{found.joint_F:.3g}", f"{found.joint_p:.2g}", "", ""))
-    interval = f"{found.confidence:.0%} interval"
-    header = ("component", found.effect_name, interval, "F", "p", "p (FDR)", "p (family)")
-    methods = f"Methods: {found.methods}"
-    return Outcome(
-        [*found.words, Table(header, shown), *_means(found), methods, written(files)],
-        facts, found.notes,
+    shown = Table.of(found.header, found.rows, found.header[:8])
+    return fit.answer(
+        named, f"Loadings by {found.group}{adjusted}{together}", found.words, found.header, rows,
+        facts, shown=[shown, *_means(found)], notes=notes, careful=found.notes,
+        methods=found.methods, column=found.group, table=spelled,
+        intervals=Intervals(1, 2, 3, 0.0, found.effect_name),  # 0: no difference
+        more={spelled.replace(".tsv", "-coefficients.tsv"): columns} if asked.formula else None,
     )  # fmt: skip
 
 

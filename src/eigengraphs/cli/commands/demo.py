@@ -10,27 +10,18 @@ import numpy as np
 
 from eigengraphs import io
 from eigengraphs.cli.command_options import Demo
-from eigengraphs.cli.results_folder import by_component, write_columns
+from eigengraphs.cli.results_folder import by_component, write_columns, write_files
 from eigengraphs.cli.terminal import Listener, Outcome, counting
 from eigengraphs.datasets import Mice, load_mice
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.inference import Evaluation, evaluate
-from eigengraphs.plot.three_panels import embedding_figure
-from eigengraphs.report import MethodScore, Prediction, Summary, summarize, write_report
+from eigengraphs.report import MethodScore, Prediction, Summary, summarize
 from eigengraphs.report.input_quality import describe_graphs
 from eigengraphs.stack import GraphStack
 from eigengraphs.system.labels import count_of
-from eigengraphs.system.whole_files import (
-    output_folder,
-    replace_together,
-    scratch_folder,
-    whole_folder,
-)
-
-# What the demo writes, in the order in which it is worth a look.
-FILES = ("report.html", "embedding.png", "loadings.tsv", "positions.tsv", "report.json")
+from eigengraphs.system.whole_files import output_folder, whole_folder
 
 
 def demo(asked: Demo, listen: Listener) -> Outcome:
@@ -40,7 +31,8 @@ def demo(asked: Demo, listen: Listener) -> Outcome:
         _write_files(mice, asked.files)
         said = f"wrote {asked.files}: 32 matrices and participants.tsv"
         return Outcome([said], {"files": [asked.files]})
-    folder, graphs = output_folder(asked.output), mice.graphs.log1p()
+    output_folder(asked.output)
+    graphs = mice.graphs.log1p()
     je = JointEmbedding(asked.components, center=True, random_state=asked.seed).fit(graphs)
     found = evaluate(
         graphs, mice.genotypes, embedding=je, methods="PCA", rules="1-NN", cv="loo",
@@ -51,21 +43,22 @@ def demo(asked: Demo, listen: Listener) -> Outcome:
     for (_, held_out), labels in folds:
         predicted[held_out] = labels
     title, regions = f"32 mouse brains in {asked.components} components", mice.regions
-    with scratch_folder(folder / "demo") as scratch:
-        write_columns(scratch / "loadings.tsv", {
-            "subject": mice.subjects, "genotype": mice.genotypes, "sex": mice.sexes,
-            "predicted_genotype": predicted, **by_component({"": je.loadings_}),
-        })  # fmt: skip
-        write_columns(scratch / "positions.tsv", {
-            "region": regions.names, "structure": regions.structures,
-            "hemisphere": regions.hemispheres, "block": regions.blocks,
-            **by_component({"": je.latent_positions_}),
-        })  # fmt: skip
-        figure = embedding_figure(je, mice.genotypes.tolist(), regions.blocks.tolist(), title)
-        figure.savefig(scratch / "embedding.png", dpi=150)
-        write_report(_summary(mice, graphs, je, found, title), scratch)
-        replace_together([(scratch / name, folder / name) for name in FILES])
-    share, files = float(je.explained_ratio_.sum()), [folder / name for name in FILES]
+    files = write_files(
+        asked.output,
+        {
+            "loadings.tsv": {
+                "subject": mice.subjects, "genotype": mice.genotypes, "sex": mice.sexes,
+                "predicted_genotype": predicted, **by_component({"": je.loadings_}),
+            },
+            "positions.tsv": {
+                "region": regions.names, "structure": regions.structures,
+                "hemisphere": regions.hemispheres, "block": regions.blocks,
+                **by_component({"": je.latent_positions_}),
+            },
+        },
+        _summary(mice, graphs, je, found, title),
+    )  # fmt: skip
+    share = float(je.explained_ratio_.sum())
     text = [
         f"32 mouse brains, 332 regions, {count_of(asked.components, 'component')}",
         f"explained: {share:.1%} of {explained_of(je.center)}",

@@ -10,7 +10,7 @@ from eigengraphs.cli.command_options import Evaluate
 from eigengraphs.cli.held_out import holding_out
 from eigengraphs.cli.results_folder import FinishedFit, file_name
 from eigengraphs.cli.several_sites import harmonizing
-from eigengraphs.cli.terminal import Listener, Outcome, Table, forecasting, sentence, written
+from eigengraphs.cli.terminal import Listener, Outcome, Table, forecasting, sentence
 from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.label_prediction import CHANCE
 from eigengraphs.inference.prediction.prediction_pipelines import JOINT, quiet
@@ -48,7 +48,6 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         positive=asked.positive, permutations=asked.permutations,
         on_permutation=forecasting(listen, "permute", "permutation"), **how, **over,
     )  # fmt: skip
-    words = found.words()
     where = found.header.index(found.measure)
     by = ["by", asked.how.folds] if asked.how.folds else []
     named = ["evaluate", target, *by, *covariates, *(["beyond", *beyond] if beyond else [])]
@@ -59,21 +58,6 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
     folds = f", folds by {asked.how.folds}" if by else ""
     title = f"Prediction of {target}{adjusted}{added}{folds}"
     n_units = f" of {found.n_units} groups" if found.n_units < found.n_graphs else ""
-    axis = f"{found.measure} (held-out)"
-    finding = Finding(
-        key=" ".join(named),
-        title=title,
-        words=words,
-        header=found.header,
-        rows=found.rows(),
-        intervals=Intervals(where, where + 1, where + 2, found.score(CHANCE).score, axis),
-        notes=(
-            sentence(found.protocol),
-            f"{found.n_graphs} graphs{n_units}.",
-            *map(sentence, found.notes),
-            *(f"Warning: {text}" for text in found.warnings[:5]),
-        ),
-    )
     # Each of these is a table of its own, and a part of the report about the joint embedding.
     part = asked.by or asked.how.folds or "fold"
     tables: dict[str, tuple[Sequence[Mapping[str, Any]], str]] = {
@@ -86,38 +70,42 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
                       for row in rows], said)
               for name, (rows, said) in tables.items() if rows}  # fmt: skip
     stem = file_name(*named).removesuffix(".tsv")
-    more = {f"{stem}.{name}.tsv": {key: [row[key] for row in rows] for key in rows[0]}
-            for name, (rows, _) in tables.items()}  # fmt: skip
-    further = [_finding(f"{name} of {finding.key}", f"{title}: {name}", rows, said)
-               for name, (rows, said) in tables.items()]  # fmt: skip
-    files = fit.add(finding, f"{stem}.tsv", more, further=further)
+    rows = found.rows()
     facts = {
         "target": target, "kind": found.kind, "measure": found.measure, "graphs": found.n_graphs,
         "groups": found.n_units, "positive": found.positive or None,
-        "pipelines": finding.cells, **{name: rows for name, (rows, _) in tables.items()},
+        "pipelines": [dict(zip(found.header, row, strict=True)) for row in rows],
+        **{name: rows for name, (rows, _) in tables.items()},
         "not_offered": dict(found.not_offered), "protocol": found.protocol,
-        "notes": found.notes, "warnings": found.warnings, "files": files,
+        "notes": found.notes, "warnings": found.warnings,
     }  # fmt: skip
-    shown = []
-    for score in found.scores:
-        versus = [""] * 4
-        if score.difference is not None:
-            value, low, high, _ = score.difference
-            versus = [score.versus, f"{value:+.3f}", f"{low:+.3f} to {high:+.3f}",
-                      f"{score.p_holm:.2g}"]  # fmt: skip
-        interval = f"{score.low:.3f} to {score.high:.3f}"
-        shown.append((score.name, f"{score.score:.3f}", interval, *versus))
-    header = ("pipeline", found.measure, "interval", "minus", "difference", "interval", "p (Holm)")
+    only = ("pipeline", found.measure, "low", "high", "versus", "difference", "difference_low",
+            "difference_high", "p_holm")  # fmt: skip
+    shown: list[str | Table] = [Table.of(found.header, rows, only)]
     best = max((s for s in found.scores if s.method == JOINT), key=lambda s: s.score).name
-    text: list[str | Table] = [*words, Table(header, shown)]
     for name in ("parts", "confusion"):
-        rows, said = tables.get(name, ((), ""))
-        mine = [row for row in rows if row["pipeline"] == best]
+        cells, said = tables.get(name, ((), ""))
+        mine = [row for row in cells if row["pipeline"] == best]
         if 0 < len(mine) <= _MOST_ROWS:
-            text += [f"{said}, {best}:", _table(mine)]
-    return Outcome(
-        [*text, sentence(found.protocol), written(files)], facts, (*found.notes, *found.warnings)
-    )
+            shown += [f"{said}, {best}:", _table(mine)]
+    return fit.answer(
+        named, title, found.words(), found.header, rows, facts,
+        shown=[*shown, sentence(found.protocol)],
+        notes=(
+            sentence(found.protocol),
+            f"{found.n_graphs} graphs{n_units}.",
+            *(f"Warning: {text}" for text in found.warnings[:5]),
+        ),
+        careful=found.notes,
+        aside=found.warnings,
+        intervals=Intervals(
+            where, where + 1, where + 2, found.score(CHANCE).score, f"{found.measure} (held-out)"
+        ),
+        more={f"{stem}.{name}.tsv": {key: [row[key] for row in cells] for key in cells[0]}
+              for name, (cells, _) in tables.items()},
+        further=[_finding(f"{name} of {' '.join(named)}", f"{title}: {name}", cells, said)
+                 for name, (cells, said) in tables.items()],
+    )  # fmt: skip
 
 
 def _finding(key: str, title: str, rows: Sequence[Mapping[str, Any]], said: str) -> Finding:
@@ -132,11 +120,6 @@ def _finding(key: str, title: str, rows: Sequence[Mapping[str, Any]], said: str)
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return rows of one pipeline for a terminal: without columns that say nothing, or always."""
     keys = [key for key in rows[0] if any(row[key] not in (None, "") for row in rows)]
-    if len({row.get("why_empty") for row in rows}) == 1:
-        keys = [key for key in keys if key != "why_empty"]
-    shown = [[row[key] for key in keys[1:]] for row in rows]
-    return Table(tuple(keys[1:]), [
-        tuple("" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)
-              for cell in cells)
-        for cells in shown
-    ])  # fmt: skip
+    same = "why_empty" if len({row.get("why_empty") for row in rows}) == 1 else ""
+    cells = ([*row.values()] for row in rows)
+    return Table.of([*rows[0]], cells, [key for key in keys[1:] if key != same])

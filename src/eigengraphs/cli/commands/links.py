@@ -5,13 +5,9 @@ from __future__ import annotations
 from eigengraphs import inference
 from eigengraphs.cli.command_options import Links
 from eigengraphs.cli.input_files import gather
+from eigengraphs.cli.results_folder import check_folder, write_files
 from eigengraphs.cli.terminal import Listener, Outcome, Table, counting, written
-from eigengraphs.errors import InputError
 from eigengraphs.stack.preprocess import Preprocessing
-from eigengraphs.system.tables import write_table
-from eigengraphs.system.whole_files import replace_together, scratch_folder
-
-__all__ = ["links"]
 
 _ACCURACY = ("method", "graph", "average_precision", "average_precision_se", "auc", "auc_se")
 _PAIRS = ("rank", "graph", "vertex", "vertex_2", "score", "known")
@@ -21,8 +17,7 @@ _SHOWN = 10
 def links(asked: Links, listen: Listener) -> Outcome:
     """Score pairs, try the scores on pairs that are held out; write two tables."""
     output = asked.output
-    if output.exists() and not output.is_dir():
-        raise InputError(f"{str(output)!r} is a file; name a folder by --output")
+    check_folder(output)
     data = gather(asked.source, asked.study, listen)
     found = inference.predict_edges(
         Preprocessing.of(asked.embedding.transform).apply(data.graphs),
@@ -31,25 +26,17 @@ def links(asked: Links, listen: Listener) -> Outcome:
     )  # fmt: skip
     accuracy, pairs = found.table(), found.ranking(asked.top)
     listen("write", f"writing {output}")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    files = [output / "pairs.tsv", output / "accuracy.tsv"]
-    with scratch_folder(output) as scratch:
-        for file, header, rows in zip(files, (_PAIRS, _ACCURACY), (pairs, accuracy), strict=True):
-            write_table(scratch / file.name, header, rows)
-        output.mkdir(exist_ok=True)
-        replace_together([(scratch / file.name, file) for file in files])
+    tables = {"pairs.tsv": (_PAIRS, pairs), "accuracy.tsv": (_ACCURACY, accuracy)}
+    files = write_files(output, tables)
     facts = {
         "graphs": data.graphs.n_graphs, "hidden": asked.hidden, "repeats": asked.repeats,
         "accuracy": [dict(zip(_ACCURACY, row, strict=True)) for row in accuracy],
         "pairs": [dict(zip(_PAIRS, row, strict=True)) for row in pairs],
         "left_out": data.left_out, "problems": data.notes, "files": files,
     }  # fmt: skip
-    tried = Table(
-        ("method", "average precision", "AUC"),
-        [(name, f"{ap:.3f} ({ap_se:.3f})", f"{auc:.3f} ({auc_se:.3f})")
-         for name, graph, ap, ap_se, auc, auc_se in accuracy if graph is None],
-    )  # fmt: skip
-    best = Table(_PAIRS, [(*row[:4], f"{row[4]:.3f}", row[5]) for row in pairs[:_SHOWN]])
+    means = [row for row in accuracy if row[1] is None]
+    tried = Table.of(_ACCURACY, means, [name for name in _ACCURACY if name != "graph"])
+    best = Table.of(_PAIRS, pairs[:_SHOWN], _PAIRS)
     how = (
         f"On pairs held out {asked.repeats} times, mean over graphs (standard errors over times); "
         f"by chance, average precision is {found.density.mean():.3f}."

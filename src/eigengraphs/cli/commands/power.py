@@ -6,11 +6,11 @@ from typing import Any
 
 from eigengraphs import inference
 from eigengraphs.cli.command_options import Power
-from eigengraphs.cli.results_folder import FinishedFit, file_name
-from eigengraphs.cli.terminal import Listener, Outcome, Table, counting, sentence, written
+from eigengraphs.cli.results_folder import FinishedFit
+from eigengraphs.cli.terminal import Listener, Outcome, Table, counting
 from eigengraphs.errors import InputError
 from eigengraphs.inference.studies.planned_studies import SHARES, TESTS
-from eigengraphs.report.records import Finding, Intervals
+from eigengraphs.report.records import Intervals
 from eigengraphs.system.labels import component_name
 
 
@@ -42,34 +42,24 @@ def power(asked: Power, listen: Listener) -> Outcome:
     )
     if asked.test not in found.tests:
         raise InputError(f"--test must be one of {', '.join(found.tests)}, got {asked.test!r}")
-    words = found.words(asked.test)
     place = found.header.index(asked.test)
     on = [] if asked.component is None else [f"je{asked.component}"]
-    named = ["power", group, asked.effect, *on, *covariates]
-    finding = Finding(
-        key=" ".join(named),
-        title=f"Power to find {found.origin}",
-        words=words,
-        header=found.header,
-        rows=found.rows,
-        intervals=Intervals(place, place + 2, place + 3, SHARES[0], f"power ({asked.test})"),
-        notes=(*map(sentence, found.notes), found.methods),
-    )
-    files = fit.add(finding, file_name(*named))
     needed = {f"{share:g}": {test: found.size(share, test)._asdict() for test in found.tests}
               for share in SHARES}  # fmt: skip
     facts = {
         "group": group, "effects": dict(zip(found.components, found.effects, strict=True)),
-        "level": found.level, "studies": found.n_studies, "sizes": finding.cells,
-        "participants_per_group": needed, "tests": TESTS, "methods": found.methods,
-        "notes": found.notes, "files": files,
+        "level": found.level, "studies": found.n_studies,
+        "sizes": [dict(zip(found.header, row, strict=True)) for row in found.rows],
+        "participants_per_group": needed, "tests": TESTS,
     }  # fmt: skip
-    shown = [
-        (str(n), *(f"{p:.3f} ± {se:.3f}" for p, se in zip(*pair, strict=True)))
-        for n, *pair in zip(found.sizes, found.power, found.standard_errors, strict=True)
-    ]
-    table = Table(("participants per group", *found.tests), shown)
-    return Outcome([*words, table, f"Methods: {found.methods}", written(files)], facts, found.notes)
+    shown = [name for name in found.header if not name.endswith("_se")]
+    return fit.answer(
+        ["power", group, asked.effect, *on, *covariates], f"Power to find {found.origin}",
+        found.words(asked.test), found.header, found.rows, facts,
+        shown=[Table.of(found.header, found.rows, shown)],
+        careful=found.notes, methods=found.methods,
+        intervals=Intervals(place, place + 2, place + 3, SHARES[0], f"power ({asked.test})"),
+    )  # fmt: skip
 
 
 def _number(text: str, expected: str) -> float:

@@ -7,10 +7,10 @@ from typing import Any
 from eigengraphs import inference, plot
 from eigengraphs.cli.command_options import Trajectories
 from eigengraphs.cli.results_folder import FinishedFit, file_name
-from eigengraphs.cli.terminal import Listener, Outcome, Table, sentence, written
+from eigengraphs.cli.terminal import Listener, Outcome, Table
 from eigengraphs.errors import InputError
 from eigengraphs.report.columns import says_number
-from eigengraphs.report.records import Finding, Intervals
+from eigengraphs.report.records import Intervals
 from eigengraphs.system.extras import need
 
 
@@ -40,47 +40,25 @@ def trajectories(asked: Trajectories, _: Listener) -> Outcome:
     named = ["trajectories", time, *([] if group is None else [group]), *covariates]
     if asked.subject not in (None, fit.participants):
         named += ["of", subject]
-    by = f", by {group}" if group else ""
-    finding = Finding(
-        key=" ".join(named),
-        title=f"Change of loadings with {time} within {subject}{by}",
-        words=found.words,
-        header=found.header,
-        rows=tuple((fit.components[str(name)], *row) for name, *row in found.rows),
-        intervals=Intervals(2, 3, 4, 0.0, f"slope per unit of {time}"),
-        notes=(*map(sentence, found.notes), found.methods),
-        column=group or "",
+    by, table, rows = f", by {group}" if group else "", file_name(*named), fit.in_tables(found.rows)
+    people: dict[str, Any] = {subject: found.people} | dict(
+        fit.in_tables(zip(found.components, found.person_slopes.T.tolist(), strict=True))
     )
-    table = file_name(*named)
-    people: dict[str, Any] = {subject: found.people} | {
-        fit.components[name]: slopes.tolist()
-        for name, slopes in zip(found.components, found.person_slopes.T, strict=True)
-    }
-    files = fit.add(
-        finding, table, {table.replace(".tsv", "-people.tsv"): people},
-        drawn={table.replace(".tsv", ".png"): _picture(found)},
-    )  # fmt: skip
     keys = ("component", "what", "slope", "low", "high", "se", "p", "p_fdr", "random")
     facts = {
         "time": time, "group": group, "subject": subject, "graphs": len(found.times),
         "people": len(found.people), "df": found.df,
-        "slopes": [dict(zip(keys, row, strict=True)) for row in finding.rows],
-        "notes": found.notes, "methods": found.methods, "files": files,
+        "slopes": [dict(zip(keys, row, strict=True)) for row in rows],
     }  # fmt: skip
-    rows = [
-        (name, what, f"{slope:.3g}" if slope == slope else "",
-         f"{low:.3g} to {high:.3g}" if slope == slope else "", f"{p:.2g}", f"{q:.2g}", random)
-        for name, what, slope, low, high, _, p, q, random in found.rows
-    ]  # fmt: skip
-    interval = f"{found.confidence:.0%} interval"
-    header = ("component", "what", f"slope per {time}", interval, "p", "p (FDR)", "random effects")
-    text: list[str | Table] = [
-        *found.words,
-        Table(header, rows),
-        f"Methods: {found.methods}",
-        written(files),
-    ]
-    return Outcome(text, facts, found.notes)
+    shown = [name for name in found.header if name != "SE"]
+    return fit.answer(
+        named, f"Change of loadings with {time} within {subject}{by}", found.words, found.header,
+        rows, facts, shown=[Table.of(found.header, found.rows, shown)],
+        careful=found.notes, methods=found.methods, column=group or "",
+        intervals=Intervals(2, 3, 4, 0.0, f"slope per unit of {time}"),
+        more={table.replace(".tsv", "-people.tsv"): people},
+        drawn={table.replace(".tsv", ".png"): _picture(found)},
+    )  # fmt: skip
 
 
 def _picture(found: inference.Trajectories) -> Any:

@@ -1,4 +1,17 @@
-"""The plots of ``eigengraphs.plot``: loadings, positions, components, the objective, time."""
+"""Plots of an embedding with matplotlib (extra ``report``); each draws on ``ax`` and returns it.
+
+Nothing is sorted: graphs and vertices stay in the order of the input. Components are counted from
+0 in arguments, as columns are, and from 1 in what is drawn, as in a report.
+
+>>> from matplotlib.figure import Figure
+>>> import eigengraphs as eg
+>>> mice = eg.datasets.load_mice()
+>>> je = eg.JointEmbedding(3, center=True, random_state=0).fit(mice.graphs.log1p())
+>>> ax = eg.plot.loadings(je, (0, 2), color=mice.genotypes, ax=Figure().subplots())
+>>> ax.get_ylabel()
+'loading of component 3 (explains 3.3%)'
+>>> ax.figure.savefig("mice.png")  # doctest: +SKIP
+"""
 
 from __future__ import annotations
 
@@ -13,6 +26,10 @@ from sklearn.utils.validation import check_is_fitted
 from eigengraphs.errors import InputError, SelectionError
 from eigengraphs.system.extras import need
 from eigengraphs.system.labels import component_name
+
+__all__ = [
+    "components", "heatmap", "loadings", "objective", "positions", "timeline", "trajectories",
+]  # fmt: skip
 
 # Distinguishable for color-blind readers as well (Okabe and Ito), and a marker for each.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8a6100", "#56B4E9", "#444444")
