@@ -18,7 +18,7 @@ from eigengraphs.baselines import (
     separate_embeddings,
 )
 from eigengraphs.baselines.eigenvectors import leading
-from eigengraphs.baselines.separate_embeddings import procrustes_distances
+from eigengraphs.baselines.spectral_embeddings import procrustes_distances
 
 
 def low_rank(A, order, d):

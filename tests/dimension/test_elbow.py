@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from eigengraphs.dimension.elbow_rule import elbow, profile_likelihood
+from eigengraphs.dimension.rules import elbow, profile_likelihood
 
 
 def path_of(gains, left):

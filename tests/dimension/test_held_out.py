@@ -9,7 +9,7 @@ from scipy import stats
 from written_out import outer_products
 
 from eigengraphs import GraphStack
-from eigengraphs.dimension.halves_rules import (
+from eigengraphs.dimension.rules import (
     _noise_squares,
     _number,
     combined,

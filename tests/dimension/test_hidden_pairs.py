@@ -5,7 +5,7 @@ import pytest
 from known_graphs import noiseless, random_symmetric, stored
 
 from eigengraphs import GraphStack
-from eigengraphs.dimension.hidden_pairs_rule import _shrunken, prediction_errors, smallest_good
+from eigengraphs.dimension.rules import _shrunken, prediction_errors, smallest_good
 from eigengraphs.fitting.plan import Treatment
 
 

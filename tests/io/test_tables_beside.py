@@ -7,7 +7,7 @@ from tests.io.test_doubt import write
 import eigengraphs as eg
 from eigengraphs.errors import ReadError
 from eigengraphs.inference.studies.designs import read_variable
-from eigengraphs.report.columns import make_column
+from eigengraphs.report.records import make_column
 
 HEAD = "participant_id\tage\tgroup\thand\n"
 

@@ -6,8 +6,7 @@ import pytest
 import eigengraphs as eg
 from eigengraphs import GraphStack, JointEmbedding
 from eigengraphs.report import summarize
-from eigengraphs.report.input_quality import describe_graphs
-from eigengraphs.report.odd_graphs import compare_patterns, mirror_images
+from eigengraphs.report.input_quality import compare_patterns, describe_graphs, mirror_images
 
 
 def undirected(A):

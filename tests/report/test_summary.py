@@ -11,8 +11,8 @@ from eigengraphs import GraphStack, JointEmbedding, select_dimension
 from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
 from eigengraphs.report import Problem, summarize
-from eigengraphs.report.columns import make_columns
 from eigengraphs.report.input_quality import describe_graphs
+from eigengraphs.report.records import make_columns
 from eigengraphs.report.sentences import between_groups
 from eigengraphs.report.worst_fits import block_means, graph_fits, reconstruction
 

@@ -8,8 +8,8 @@ from report_cases import fitted, random_graphs, small
 
 from eigengraphs.errors import InputError
 from eigengraphs.report import summarize
-from eigengraphs.report.columns import time_line
 from eigengraphs.report.page import render
+from eigengraphs.report.records import time_line
 
 NAMES = [f"g{i}" for i in range(4)]
 

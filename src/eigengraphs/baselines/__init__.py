@@ -10,15 +10,16 @@ and ``pairwise_distances`` of graphs. See ``docs/guide/baselines.md``.
 """
 
 from eigengraphs.baselines.graph_statistics import GraphStatistics, SpectralStatistics
-from eigengraphs.baselines.joint_embeddings import (
+from eigengraphs.baselines.spectral_embeddings import (
+    AdjacencySpectralEmbedding,
     DegreeCorrectedMASE,
+    LaplacianEigenmap,
     MultipleASE,
     Omnibus,
     SummedGraphs,
     SumOfSquares,
     UnfoldedASE,
 )
-from eigengraphs.baselines.separate_embeddings import AdjacencySpectralEmbedding, LaplacianEigenmap
 from eigengraphs.baselines.vectorized_pca import VectorizedPCA
 
 __all__ = [

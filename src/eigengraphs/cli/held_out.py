@@ -18,12 +18,9 @@ from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.folds import make_folds
 from eigengraphs.inference.prediction.label_prediction import CHANCE
 from eigengraphs.inference.prediction.prediction_pipelines import quiet
-from eigengraphs.report.columns import make_column, says_number
-from eigengraphs.report.records import Column, MethodScore, Prediction
+from eigengraphs.report.records import Column, MethodScore, Prediction, make_column, says_number
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import are_quantity, count_of, shortened
-
-__all__ = ["holding_out", "participants_for", "predict_label"]
 
 FOLDS = 5  # of the prediction in a fit
 

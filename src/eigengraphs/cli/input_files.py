@@ -19,10 +19,13 @@ from eigengraphs.errors import InputError
 from eigengraphs.fitting.model_file import vertex_table
 from eigengraphs.io.file_graph import LEFT_OUT, few, left_out
 from eigengraphs.io.tables_beside import table_names
-from eigengraphs.report.columns import is_unknown, make_column
-from eigengraphs.report.input_quality import QualityTable, describe_graphs, missing_vertices
-from eigengraphs.report.odd_graphs import mirror_images
-from eigengraphs.report.records import Level, Problem, gravest_first
+from eigengraphs.report.input_quality import (
+    QualityTable,
+    describe_graphs,
+    mirror_images,
+    missing_vertices,
+)
+from eigengraphs.report.records import Level, Problem, gravest_first, is_unknown, make_column
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import count_of

@@ -12,9 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.dimension.dimension_choice import RULES, DimensionChoice, Evidence, recommend
-from eigengraphs.dimension.elbow_rule import by_elbow
-from eigengraphs.dimension.halves_rules import by_splits
-from eigengraphs.dimension.hidden_pairs_rule import by_hidden_pairs
+from eigengraphs.dimension.rules import by_elbow, by_hidden_pairs, by_splits
 from eigengraphs.errors import DegenerateWarning, InputError, NotAvailableError
 from eigengraphs.fitting.plan import Treatment
 from eigengraphs.fitting.settings import check_count, check_settings, check_weights

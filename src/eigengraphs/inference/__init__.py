@@ -40,14 +40,18 @@ if TYPE_CHECKING:
         bootstrap,
         loading_intervals,
     )
-    from eigengraphs.inference.prediction.identification import Identification, identify
     from eigengraphs.inference.prediction.label_prediction import (
         Evaluation,
         PipelineScore,
         evaluate,
     )
     from eigengraphs.inference.prediction.link_prediction import EdgePrediction, predict_edges
-    from eigengraphs.inference.prediction.method_contest import Contest, contest
+    from eigengraphs.inference.prediction.method_contest import (
+        Contest,
+        Identification,
+        contest,
+        identify,
+    )
     from eigengraphs.inference.prediction.prediction_pipelines import METHODS
     from eigengraphs.inference.shared_structure import Structure, fit_structure, structure
     from eigengraphs.inference.studies.adjustment import CovariateAdjustment, Harmonize
@@ -75,13 +79,12 @@ _FILES = {
     "studies.group_differences": ("Comparison", "compare"),
     "studies.planned_studies": ("Power", "power"),
     "studies.trajectories_over_time": ("Trajectories", "trajectories"),
-    "prediction.identification": ("Identification", "identify"),
     "intervals_and_bootstrap": (
         "Bootstrap", "LoadingIntervals", "bootstrap", "loading_intervals",
     ),
     "prediction.label_prediction": ("Evaluation", "PipelineScore", "evaluate"),
     "prediction.link_prediction": ("EdgePrediction", "predict_edges"),
-    "prediction.method_contest": ("Contest", "contest"),
+    "prediction.method_contest": ("Contest", "Identification", "contest", "identify"),
     "prediction.prediction_pipelines": ("METHODS",),
     "shared_structure": ("Structure", "fit_structure", "structure"),
 }  # fmt: skip

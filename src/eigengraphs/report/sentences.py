@@ -21,10 +21,6 @@ from eigengraphs.system.labels import component_column, component_name, count_of
 if TYPE_CHECKING:
     from eigengraphs.report.summary import Summary
 
-__all__ = [
-    "CITATIONS", "DOUBTFUL", "between_groups", "dimension_words", "doubt", "fit_problems",
-    "methods_text", "opening_words", "own_version", "percent", "verdicts",
-]  # fmt: skip
 
 _TOLD = ("compare", "evaluate", "changes", "trajectories")  # analyses that the opening tells of
 _ANSWERS = 4  # of them in the opening

@@ -17,9 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
 from eigengraphs.inference.component_meaning import ends, strongest_pairs
-from eigengraphs.report.columns import make_columns, time_line
-from eigengraphs.report.input_quality import QualityTable, describe_graphs
-from eigengraphs.report.odd_graphs import mirror_images
+from eigengraphs.report.input_quality import QualityTable, describe_graphs, mirror_images
 from eigengraphs.report.records import (
     Column,
     Component,
@@ -34,6 +32,8 @@ from eigengraphs.report.records import (
     gravest_first,
     json_pieces,
     json_ready,
+    make_columns,
+    time_line,
 )
 from eigengraphs.report.sentences import (
     dimension_words,
@@ -45,8 +45,6 @@ from eigengraphs.report.sentences import (
 from eigengraphs.report.worst_fits import graph_fits, worst_graphs
 from eigengraphs.system.limits import read_json, read_regular
 from eigengraphs.system.tables import short_repr
-
-__all__ = ["Summary", "read_results", "read_summary", "summarize"]
 
 _N_VERTICES, _N_EDGES = 8, 10  # the strongest of each sign; the strongest pairs
 FORMAT = 5  # of report.json; raised when a field is added or changes its meaning

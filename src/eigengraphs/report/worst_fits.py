@@ -13,11 +13,6 @@ from eigengraphs.embedding import FitView
 from eigengraphs.report.records import Edge, HeatMap, WorstGraph
 from eigengraphs.stack import GraphStack
 
-__all__ = [
-    "GraphFits", "block_means", "block_size", "graph_fits", "reconstruction", "sums_of_rows",
-    "symmetric_limit", "worst_graphs",
-]  # fmt: skip
-
 N_WORST = 3
 N_EDGES = 5
 _ROUNDING = 1e-12  # of squares

@@ -9,8 +9,7 @@ from eigengraphs.cli.command_options import Changes
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.cli.terminal import Listener, Outcome
 from eigengraphs.errors import ManyAnomaliesWarning
-from eigengraphs.report.columns import time_line
-from eigengraphs.report.records import TimeLine
+from eigengraphs.report.records import TimeLine, time_line
 
 
 def changes(asked: Changes, _: Listener) -> Outcome:

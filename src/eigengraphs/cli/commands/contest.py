@@ -15,7 +15,7 @@ from eigengraphs.cli.several_sites import harmonizing
 from eigengraphs.cli.terminal import Listener, Outcome, Table, written
 from eigengraphs.inference.prediction.label_prediction import CHANCE
 from eigengraphs.plot import HUES, MARKERS
-from eigengraphs.report.columns import make_column
+from eigengraphs.report.records import make_column
 from eigengraphs.system.extras import need
 from eigengraphs.system.labels import count_of
 

@@ -16,8 +16,6 @@ from eigengraphs.inference.prediction.label_prediction import CHANCE
 from eigengraphs.inference.prediction.prediction_pipelines import JOINT, quiet
 from eigengraphs.report.records import Finding, Intervals
 
-__all__ = ["evaluate"]
-
 _MOST_ROWS = 40  # of a table on a terminal; the file has all
 
 

@@ -48,9 +48,15 @@ from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import DegenerateWarning, InputError
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.fitting.model_file import keep_vertex_table
-from eigengraphs.report.columns import make_column, time_line
 from eigengraphs.report.page import write_report
-from eigengraphs.report.records import Finding, GraphQuality, Prediction, Problem
+from eigengraphs.report.records import (
+    Finding,
+    GraphQuality,
+    Prediction,
+    Problem,
+    make_column,
+    time_line,
+)
 from eigengraphs.report.sentences import methods_text
 from eigengraphs.report.summary import summarize
 from eigengraphs.stack import GraphStack

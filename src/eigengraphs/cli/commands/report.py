@@ -9,8 +9,6 @@ from eigengraphs.cli.terminal import Listener, Outcome, written
 from eigengraphs.errors import InputError
 from eigengraphs.report import read_summary, write_page
 
-__all__ = ["report"]
-
 
 def report(asked: Report, _: Listener) -> Outcome:
     """Write the page of the report that report.json holds."""

@@ -9,8 +9,7 @@ from eigengraphs.cli.command_options import Trajectories
 from eigengraphs.cli.results_folder import FinishedFit, file_name
 from eigengraphs.cli.terminal import Listener, Outcome, Table
 from eigengraphs.errors import InputError
-from eigengraphs.report.columns import says_number
-from eigengraphs.report.records import Intervals
+from eigengraphs.report.records import Intervals, says_number
 from eigengraphs.system.extras import need
 
 

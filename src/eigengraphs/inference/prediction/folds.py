@@ -17,8 +17,6 @@ from eigengraphs.inference.studies.designs import Indices, check_choice
 from eigengraphs.inference.studies.designs import words as listed
 from eigengraphs.system.labels import shortened
 
-__all__ = ["Folds", "Split", "make_folds", "numbered", "permuted", "shown"]
-
 Split: TypeAlias = tuple[Indices, Indices]  # graphs to learn from, and held out
 
 

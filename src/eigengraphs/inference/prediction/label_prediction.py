@@ -54,8 +54,6 @@ from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import measure_words
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["CHANCE", "Evaluation", "PipelineScore", "evaluate"]
-
 Task: TypeAlias = Literal["auto", "classes", "quantity"]
 CHANCE = "chance"
 Cell = str | float | None

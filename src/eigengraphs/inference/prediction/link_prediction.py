@@ -24,8 +24,6 @@ from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import short_repr
 
-__all__ = ["EdgePrediction", "predict_edges"]
-
 Flags: TypeAlias = NDArray[np.bool_]
 
 METHODS = (

@@ -39,8 +39,6 @@ from eigengraphs.inference.studies.designs import (
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
 
-__all__ = ["JOINT", "METHODS", "RULES", "choose_methods", "run_folds"]
-
 JOINT = "joint embedding"
 ALONE, BESIDE = "covariates alone", "joint embedding and covariates"
 Rule: TypeAlias = Literal["1-NN", "linear"]

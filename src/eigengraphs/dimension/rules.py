@@ -1,15 +1,16 @@
-"""Two rules on halves of the graphs: held-out loadings, and components that are found again.
+"""The rules for the number of components: elbow, pairs, and two on halves of the graphs.
 
-*Loadings*: components that were found on some graphs explain something of these even where there is
-nothing to find. To other graphs, a component of noise is a direction like any other with the same
-entries up to signs: flipping the signs of vertices at random gives as many such directions as
-needed, and with them the size of the noise, whatever its variance from pair to pair.
-
-*Halves*: both halves are fitted, and their components compared.
+*Elbow*: the objective on all graphs flattens out. *Pairs*: hidden pairs of vertices are predicted
+best. *Loadings*: components that were found on some graphs explain something of these even where
+there is nothing to find. To other graphs, a component of noise is a direction like any other with
+the same entries up to signs: flipping the signs of vertices at random gives as many such directions
+as needed, and with them the size of the noise, whatever its variance from pair to pair. *Halves*:
+both halves are fitted, and their components compared.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -313,3 +314,243 @@ def _tilted(products: Array) -> tuple[Array, Array]:
     tilts = _TILTS / max(float(np.sqrt((products**2).sum())), 1e-300)
     tx = np.abs(tilts[:, None] * products)
     return tilts, np.asarray((tx + np.log1p(np.exp(-2 * tx)) - np.log(2)).sum(axis=1))
+
+
+# ------------------------------------------------- the elbow rule
+
+
+_LOOKS_AT = 8  # components at least: it takes gains of noise to see where they begin
+
+# All of logarithms of gains.
+_ALIKE = 0.03  # least standard deviation: differences of three percent do not count
+_APART = 0.2  # least distance of two groups
+_FALL = 0.2  # largest decrease of noise from one component to the next
+_FEWEST = 4  # gains that can be two groups on a slope, with one left to estimate the spread
+_NOTHING = 1e-12  # of the squared norm: a smaller gain is rounding
+
+
+def by_elbow(job: Job) -> Evidence:
+    """Find where the objective of one fit flattens out."""
+    d = min(job.possible, max(job.max_components, _LOOKS_AT))
+    job.tell(f"elbow: {d} components on all graphs")
+    fit = job.fit(job.stack, d, job.weights, job.seed)
+    choice = min(elbow(fit.objective_path_), job.max_components)
+    return Evidence(choice, np.asarray(fit.explained_ratio_))
+
+
+def elbow(path: Array) -> int:
+    """Return the number of components after which the objective flattens out, 0 to K.
+
+    Zhu and Ghodsi's split, on the logarithms of the gains, with two changes. Both groups decrease
+    by a common gentle slope, as gains of noise do. And the split is made again on the
+    gains after it as long as there is one: otherwise a first component ten times as strong as the
+    second would hide it. There is a split where two groups beat one by BIC as for change points
+    (Zhang and Siegmund, 2007).
+
+    Two groups are never none or all. Without any split the answer is 0, or all if what
+    they leave is less than what the last of them gained.
+
+    Parameters
+    ----------
+    path : (K + 1,)
+        Objective with 0, 1, ..., K components.
+    """
+    if path[0] <= 0:
+        return 0
+    gains = np.maximum(-np.diff(path), _NOTHING * path[0])
+    values = np.log(gains)
+    first = 0
+    while len(values) - first >= _FEWEST:
+        q = _split(values[first:])
+        if q == 0:
+            break
+        first += q
+    return len(gains) if first == 0 and path[-1] < gains[-1] else first
+
+
+def profile_likelihood(values: Array, fall: float = 0.0) -> Array:
+    """Return the log likelihood of groups after the first 0, 1, ..., K - 1 values, (K,).
+
+    Both groups are normal with means of their own and one variance (Zhu and Ghodsi, 2006), and
+    decrease by a common slope between 0 and ``fall`` per value. The first entry is that of one
+    group.
+    """
+    return np.array([_two_groups(values, q, fall)[0] for q in range(len(values))])
+
+
+def _split(values: Array) -> int:
+    """Return how many values the first group has, or 0 if there are no two groups."""
+    profile = profile_likelihood(values, _FALL)
+    q = int(profile.argmax())
+    if profile[q] - max(profile[0], _straight(values)) <= 1.5 * np.log(len(values)):
+        return 0
+    return q if _two_groups(values, q, _FALL)[1] > _APART else 0
+
+
+def _straight(values: Array) -> float:
+    """Return the log likelihood of gains on a straight line, as they are at their end."""
+    gains, t = np.exp(values - values.max()), np.arange(len(values))
+    line = np.polyval(np.polyfit(t, gains, 1), t)
+    residuals = values - values.max() - np.log(np.maximum(line, gains.min() / 2))
+    return _log_likelihood(float((residuals**2).sum()), len(values))
+
+
+def _two_groups(values: Array, q: int, fall: float) -> tuple[float, float]:
+    """Return the log likelihood of two groups and their distance, at the best slope."""
+    t = np.arange(len(values), dtype=np.float64)
+    groups = [slice(q), slice(q, None)] if q else [slice(None)]
+    t_within, v_within = (np.concatenate([x[g] - x[g].mean() for g in groups]) for x in (t, values))
+    slope = float(t_within @ v_within) / max(float(t_within @ t_within), 1e-300)
+    slope = min(max(slope, -fall), 0.0)
+    means = [(values - slope * t)[group].mean() for group in groups]
+    squares = float(((v_within - slope * t_within) ** 2).sum())
+    return _log_likelihood(squares, len(values)), float(means[0] - means[-1])
+
+
+def _log_likelihood(sum_of_squares: float, K: int) -> float:
+    variance = max(sum_of_squares / K, _ALIKE**2)
+    return -K / 2 * (float(np.log(2 * np.pi * variance)) + 1)
+
+
+# ----------------------------- the pairs rule
+
+
+_SETS = 5  # of vertices, whose pairs are hidden in turn
+_ROUNDS = 2  # of sets; after one, the number depends on the seed where gains are small
+
+
+def by_hidden_pairs(job: Job) -> Evidence | str:
+    """Hide the pairs within sets of vertices in turn, and predict them; or say why not."""
+    n = job.stack.n_vertices
+    n_sets = min(_SETS, n // 2)
+    sets = []
+    for seed in job.seeds(1, _ROUNDS):
+        member = np.random.default_rng(seed).permutation(n) % n_sets
+        sets += [member == j for j in range(n_sets)]
+    left = n - max(int(hidden.sum()) for hidden in sets)
+    most = min(job.max_components, left * (left - 1) // 2)
+    rounding = 1e-5 if job.stack.dtype == np.float32 else 1e-9
+    for d in job.looks(most):
+        errors = []
+        for j, hidden in enumerate(sets, start=1):
+            job.tell(f"hidden pairs: set {j} of {len(sets)}, {d} components")
+            others = job.stack.select_vertices(~hidden)
+            H = job.positions(others, d, job.weights, job.seed)
+            errors.append(prediction_errors(job.stack, job.treatment, hidden, H, job.weights))
+        kept = np.array([error for error in errors if error[0] > 0])
+        if len(kept) < 3:
+            return "there are hardly any edges among the hidden pairs, so none can be predicted"
+        found = Evidence(*smallest_good(kept, job.alpha, rounding))
+        if found.choice < d - 1:
+            break
+    return found
+
+
+@one_blas_thread()
+def prediction_errors(
+    stack: GraphStack, treatment: Treatment, hidden: NDArray[np.bool_], H: Array, weights: Array
+) -> Array:
+    """Return the squared error over the hidden pairs with 0, 1, ..., d components, (d + 1,).
+
+    Parameters
+    ----------
+    stack
+        Graphs.
+    treatment
+        Learned on all of them.
+    hidden : (n,) of bool
+        The vertices in S.
+    H : (n - |S|, d)
+        Components of the graphs on the other vertices.
+    weights : (m,)
+        Of the graphs.
+    """
+    d, hollow = H.shape[1], treatment.hollow
+    complete = treatment.operator(stack, loss=True)
+    others, within = (_part(stack, treatment, part) for part in (~hidden, hidden))
+    n_entries = [v * (v - hollow) for v in (len(hidden), len(H), len(hidden) - len(H))]
+    whole = np.zeros((len(hidden), d))
+    whole[~hidden] = H
+
+    # Components are extended to the hidden vertices, one after the other.
+    W = staged_basis(component_gram(H, hollow=hollow))
+    Z = others.forms(H) @ W
+    left = others.squared_norms() - (Z**2).sum(axis=1)
+    Z = _shrunken(Z, 2 * left.mean() / n_entries[1])
+    own = Z * np.diag(W)  # loading of each component when it is the last
+    sums = complete.combine(own * weights[:, None], whole)[0][hidden]
+    cosines = H.T @ H
+    H_S = np.zeros((len(hidden) - len(H), d))
+    for k in range(d):
+        squares = float(weights @ own[:, k] ** 2)
+        if squares > 0:
+            earlier = Z[:, : k + 1] @ W[:k, : k + 1].T
+            known = H_S[:, :k] @ ((weights * own[:, k]) @ earlier * cosines[:k, k])
+            H_S[:, k] = (sums[:, k] - known) / squares
+
+    # Loadings from all pairs but the hidden ones.
+    whole[hidden] = H_S
+    Gamma_S, Psi_S = component_gram(H_S, hollow=hollow), within.forms(H_S)
+    W = staged_basis(component_gram(whole, hollow=hollow) - Gamma_S)
+    Z = (complete.forms(whole) - Psi_S) @ W
+    squares_S = within.squared_norms()
+    left = complete.squared_norms() - squares_S - (Z**2).sum(axis=1)
+    Z = _shrunken(Z, 2 * left.mean() / (n_entries[0] - n_entries[2]))
+
+    errors = [squares_S]
+    for k in range(1, d + 1):
+        Lam = Z[:, :k] @ W[:k, :k].T
+        cross = np.einsum("ik,ik->i", Lam, 2 * Psi_S[:, :k] - Lam @ Gamma_S[:k, :k])
+        errors.append(squares_S - cross)
+    return np.asarray(errors) @ weights
+
+
+def _part(stack: GraphStack, treatment: Treatment, part: NDArray[np.bool_]) -> Operator:
+    """Return the graphs on some of the vertices, as the loss sees them."""
+    mean = None if treatment.mean is None else treatment.mean[part][:, part]
+    seen: Operator = replace(treatment, mean=mean).operator(stack.select_vertices(part), loss=True)
+    return seen
+
+
+def _shrunken(Z: Array, noise: float) -> Array:
+    """Shrink coordinates (m, d) with noise of this variance to their means, and these to zero.
+
+    Each is the posterior mean of the coordinate, if all come from one normal distribution. Least
+    squares would predict with all of the noise, and lose more by it than a weak component gains.
+    """
+    noise = max(noise, 0.0)
+    mean, variance = Z.mean(axis=0), Z.var(axis=0)
+    keep = np.clip(1 - noise / np.maximum(variance, 1e-300), 0.0, 1.0)
+    trust = np.clip(1 - noise / len(Z) / np.maximum(mean**2, 1e-300), 0.0, 1.0)
+    return np.asarray(trust * mean + keep * (Z - mean))
+
+
+def smallest_good(errors: Array, alpha: float, rounding: float = 1e-9) -> tuple[int, Array, Array]:
+    """Return the least number of components that predicts as well as the best, from 0.
+
+    As well: not worse beyond what the sets of hidden pairs differ in, by a t-test of level alpha.
+
+    Parameters
+    ----------
+    errors : (n_sets, d + 1)
+        Squared errors for each set of hidden pairs, at least two; none without an edge.
+    alpha : float
+        Level of the tests.
+    rounding : float
+        Differences up to this share of the error without components do not count.
+
+    Returns
+    -------
+    choice : int
+    curve : (d + 1,)
+        Mean over the sets of the error, relative to that without any component.
+    margins : (d + 1,)
+        How much worse than the best is as good.
+    """
+    # Each set relative to its own error: one with the hubs would outweigh all others.
+    share = errors / errors[:, :1]
+    curve = share.mean(axis=0)
+    apart = share - share[:, [int(curve.argmin())]]
+    spread = apart.std(axis=0, ddof=1) / np.sqrt(len(share))
+    margins = stats.t.isf(alpha / 2, len(share) - 1) * spread + rounding
+    return int(np.flatnonzero(apart.mean(axis=0) <= margins)[0]), curve, margins
