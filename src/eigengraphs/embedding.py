@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
@@ -274,13 +273,6 @@ class JointEmbedding(TransformerMixin, BaseEstimator):
         self.deterministic = deterministic
         self.verbose = verbose
         self.callback = callback
-
-    @classmethod
-    @cache
-    def _get_param_names(cls) -> list[str]:
-        # Once: to look at the signature takes as long as the loadings of thousands of small graphs.
-        names: list[str] = super()._get_param_names()
-        return names
 
     # ---------------------------------------- fit
 

@@ -15,7 +15,7 @@ from eigengraphs.baselines import (
     LaplacianEigenmap,
     SpectralStatistics,
     eigenvectors,
-    separate_embeddings,
+    spectral_embeddings,
 )
 from eigengraphs.baselines.eigenvectors import leading
 from eigengraphs.baselines.spectral_embeddings import procrustes_distances
@@ -142,7 +142,7 @@ def positions(m, n, d, seed):
 
 @pytest.mark.parametrize("d", [1, 2, 3, 6])
 def test_all_pairs_are_those_of_orthogonal_procrustes(d, monkeypatch):
-    monkeypatch.setattr(separate_embeddings, "_BLOCK_ENTRIES", 2 * d * d * 5)  # blocks of two rows
+    monkeypatch.setattr(spectral_embeddings, "_BLOCK_ENTRIES", 2 * d * d * 5)  # blocks of two rows
     X, Y = positions(7, 9, d, 0), positions(5, 9, d, 1)
     assert procrustes_distances(X, Y) == pytest.approx(one_by_one(X, Y))
     within = one_by_one(X, X)

@@ -134,7 +134,7 @@ def test_loadings_of_classes_need_classes(study, done, refused):
     path = study / "participants.tsv"
     path.write_text(path.read_text().replace("patient", "n/a", 2), encoding="utf-8")
     said = refused(*words, *PEOPLE, "--label", "group")
-    assert "missing for 'sub-02' and 1 other: complete the table" in said
+    assert "graph 'sub-02' has none: complete the labels, or leave it out" in said
 
 
 def test_more_components_than_the_graphs_hold_are_a_note(change, noted):

@@ -62,19 +62,6 @@ def change(data, path, value):
         data[last] = value
 
 
-def test_the_first_files_of_this_format_are_read(told, tmp_path):
-    (tmp_path / "report.json").write_text(told.replace('"centered"', '"centred"'), encoding="utf-8")
-    assert read_summary(tmp_path).to_json() == json.loads(told)
-
-
-def test_files_of_the_format_before_are_read(told, tmp_path):
-    before = json.loads(told) | {"format": 4}
-    for method in before["prediction"]["methods"]:
-        del method["measures"]
-    (tmp_path / "report.json").write_text(json.dumps(before), encoding="utf-8")
-    assert read_summary(tmp_path).to_json() == json.loads(told)
-
-
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [

@@ -473,9 +473,7 @@ class Cluster(Command):
     method: str = option("mixture or kmeans.", "mixture")
     truth: str | None = option("Known classes to compare with.", metavar="COLUMN")
     graph: str | None = option("Use positions in this graph.", metavar="NAME")
-    normalize_rows: bool = option(
-        "Divide positions by their length.", False, "--normalize-rows", "--degree-corrected"
-    )
+    normalize_rows: bool = option("Divide positions by their length.", False)
     stability: int = option("Fits to resampled graphs that clusters are compared with.", 0, min=0)
     graphs: Path | None = _moved_graphs()
     seed: int = option("Seed of the starts.", 0, min=0)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from eigengraphs.stack import GraphStack
 
+_LONG = 60.0  # seconds
 SECONDS = 5.0  # between lines of progress where there is no terminal
 
 # Control characters except tab and newline, writing directions, and lone surrogates.
@@ -221,13 +222,8 @@ def silent(*_: object) -> None:
 
 
 def counting(listen: Listener, stage: str, what: str) -> Callable[[int, int], None]:
-    """Return a callback for a loop: ``what`` 3 of 10."""
-    return lambda done, total: listen(stage, f"{what} {done} of {total}", done, total)
-
-
-def forecasting(listen: Listener, stage: str, what: str) -> Callable[[int, int], None]:
-    """Return a callback for a long loop, called first with 0: it says how long the rest takes."""
-    begin = 0.0
+    """Return a callback for a loop: ``what`` 3 of 10, and how long the rest takes, if long."""
+    begin = time.monotonic()
 
     def told(done: int, total: int) -> None:
         nonlocal begin
@@ -235,7 +231,7 @@ def forecasting(listen: Listener, stage: str, what: str) -> Callable[[int, int],
             begin = time.monotonic()
             return
         left = (time.monotonic() - begin) / done * (total - done)
-        rest = f", about {duration(left)} left" if done < total else ""
+        rest = f", about {duration(left)} left" if left > _LONG else ""
         listen(stage, f"{what} {done} of {total}{rest}", done, total)
 
     return told

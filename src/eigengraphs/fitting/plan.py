@@ -202,7 +202,7 @@ def decide(settings: Mapping[str, Any], stack: GraphStack, y: Any, sample_weight
         stack.require_comparable()
     weights, largest = _relative_weights(sample_weight, stack)
     directed = bool(settings["directed"])
-    groups = _groups(settings["loadings"], y, stack.n_graphs)
+    groups = _groups(settings["loadings"], y, stack)
     degrees = settings["degree_regularization"] if settings["degree_corrected"] else None
     treatment = Treatment.learn(
         stack, settings["diagonal"], bool(settings["center"]), weights,
@@ -311,8 +311,9 @@ def _loading_rule(
     return NonnegativeLoadings() if nonnegative else FreeLoadings()
 
 
-def _groups(loadings: str, y: Any, m: int) -> Groups | None:
-    """Return the groups within which m graphs share their loadings, if they do."""
+def _groups(loadings: str, y: Any, stack: GraphStack) -> Groups | None:
+    """Return the groups within which graphs share their loadings, if they do."""
+    m = stack.n_graphs
     if loadings == "shared":
         return Groups(np.array(["all"]), np.zeros(m, dtype=np.intp))
     if loadings != "class":
@@ -326,8 +327,8 @@ def _groups(loadings: str, y: Any, m: int) -> Groups | None:
         # What stands for a missing date is, as nan, not equal to itself.
         if label is None or (isinstance(label, float) and not isfinite(label)) or label != label:
             raise InputError(
-                f"y[{i}] is {labels[i]!r}; every graph needs a label, so leave out graphs that "
-                "have none"
+                f"y[{i}] is {labels[i]!r}; every graph needs a label, and graph "
+                f"{stack.graph_names[i]!r} has none: complete the labels, or leave it out"
             )
     try:
         classes, codes = np.unique(labels, return_inverse=True)

@@ -99,7 +99,6 @@ def cluster_vertices(
     groups: ArrayLike | None = None,
     n_boot: int = 20,
     random_state: RandomState = 0,
-    degree_corrected: bool | None = None,
 ) -> Clusters:
     """Cluster the vertices by their positions.
 
@@ -130,8 +129,6 @@ def cluster_vertices(
         stable. See :func:`bootstrap`.
     random_state
         Of the starts, and of the draws.
-    degree_corrected
-        The former name of ``normalize_rows``.
 
     Returns
     -------
@@ -149,14 +146,6 @@ def cluster_vertices(
     (3, 1.0)
     """
     fit = FitView.of(embedding)
-    if degree_corrected is not None:
-        warnings.warn(
-            "degree_corrected of cluster_vertices is now normalize_rows, and the old name will go; "
-            "for hubs, JointEmbedding(degree_corrected=True) is better than either",
-            FutureWarning,
-            stacklevel=2,
-        )
-        normalize_rows = degree_corrected
     if graph is not None and graphs is not None:
         raise InputError("stability is that of joint positions: give graphs, or graph, not both")
     if graphs is not None:

@@ -9,8 +9,8 @@ import math
 import re
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -19,13 +19,13 @@ import numpy as np
 from eigengraphs.errors import InputError
 from eigengraphs.stack.names import some_of
 from eigengraphs.system.labels import UNKNOWN, are_codes, shortened, without_none
+from eigengraphs.system.limits import is_of
 from eigengraphs.system.tables import short_repr
 
 Level: TypeAlias = Literal["refused", "warning", "notice", "repaired"]  # the gravest first
 Cell: TypeAlias = str | float | None
 PredictionKind: TypeAlias = Literal["classes", "quantity"]
 Verdict: TypeAlias = Literal["ok", "notice", "refused"]
-_MANY = 1000  # items of a list that are written at a time
 T = TypeVar("T")
 
 
@@ -139,7 +139,7 @@ class MethodScore:
     se: float | None = None
     n_parameters: int | None = None
     folds: tuple[float, ...] = ()
-    measures: tuple[tuple[str, float | None], ...] = field(default=(), metadata={"since": 5})
+    measures: tuple[tuple[str, float | None], ...] = ()
 
     __repr__ = short_repr
 
@@ -423,36 +423,6 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def json_pieces(value: Any) -> Iterator[str]:
-    """Yield the JSON of a value; of long lists and arrays, 1000 items at a time."""
-    listed = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
-    if listed and len(value) > _MANY:
-        for lo in range(0, len(value), _MANY):
-            yield ("[" if lo == 0 else ", ") + _text(value[lo : lo + _MANY])[1:-1]
-        yield "]"
-    elif isinstance(value, tuple):
-        for place, item in enumerate(value):
-            yield ", " if place else "["
-            yield from json_pieces(item)
-        yield "]" if value else "[]"
-    elif isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not listed):
-        items = value if isinstance(value, Mapping) else _fields(value)
-        for place, (name, item) in enumerate(items.items()):
-            yield f'{", " if place else "{"}"{name}": '
-            yield from json_pieces(item)
-        yield "}"
-    else:
-        yield _text(value)
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    return {field.name: getattr(record, field.name) for field in fields(record)}
-
-
-def _text(value: Any) -> str:
-    return json.dumps(json_ready(value), ensure_ascii=False, allow_nan=False)
-
-
 def json_ready(value: Any) -> Any:
     """Turn records, arrays and tuples into what JSON knows; None for what is not finite."""
     if isinstance(value, np.ndarray):
@@ -460,14 +430,13 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [json_ready(item) for item in value]
     if dataclasses.is_dataclass(value):
-        value = _fields(value)
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): json_ready(item) for key, item in value.items()}
     return _finite(value)
 
 
 _hints = cache(get_type_hints)
-_ACCEPTED: dict[Any, Any] = {bool: bool, int: int, float: int | float, str: str}
 _IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -490,31 +459,24 @@ def from_json(kind: Any, given: Any, where: str = "") -> Any:
             raise InputError(f"{where} must have {len(kinds)} items, got {len(given)}")
         pairs = enumerate(zip(kinds, given, strict=True))
         return tuple(from_json(one, item, f"{where}[{i}]") for i, (one, item) in pairs)
-    if origin is Literal:
-        if given not in args:
-            raise InputError(f"{where} must be one of {args}, got {_shown(given)}")
-        return given
-    if origin in (Union, types.UnionType):
-        if type(given) in args:  # None too; and 20 stays whole where it may be
-            return given
-        if type(given) is int and float in args:
-            return float(given)
-        return from_json(next(one for one in args if one is not types.NoneType), given, where)
+    if origin in (Union, types.UnionType) and given is not None and not is_of(kind, given):
+        kind = next(one for one in args if one is not types.NoneType)
+        return from_json(kind, given, where)
     if dataclasses.is_dataclass(kind):
         return _record_from_json(kind, given, where)
     if kind is float and given is None:
         return math.inf if where == "gamma_condition" else math.nan  # infinite is all it may be
-    if isinstance(given, bool) is (kind is bool) and isinstance(given, _ACCEPTED[kind]):
-        return float(given) if kind is float else given
-    raise InputError(f"{where} must be {_IN_WORDS[kind]}, got {_shown(given)}")
+    if not is_of(kind, given):
+        wanted = _IN_WORDS.get(kind) or f"one of {args}"
+        raise InputError(f"{where} must be {wanted}, got {_shown(given)}")
+    number = type(given) is int and (kind is float or (float in args and int not in args))
+    return float(given) if number else given
 
 
 def _record_from_json(kind: Any, given: Any, where: str) -> Any:
     if not isinstance(given, Mapping):
         raise InputError(f"{where or 'the file'} must be a mapping, got {_shown(given)}")
-    hints, at = _hints(kind), f"{where}." if where else ""
-    # What a later format has added, earlier files lack.
-    names = [one.name for one in fields(kind) if one.name in given or "since" not in one.metadata]
+    hints, at, names = _hints(kind), f"{where}." if where else "", [x.name for x in fields(kind)]
     for name in [*names, *given]:
         if name not in given or name not in names:
             raise InputError(f"{at}{name} is {'unknown' if name in given else 'missing'}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import scipy
 import sklearn
 from numpy.typing import NDArray
 
+from eigengraphs import __version__
 from eigengraphs.embedding import FitView
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.report.records import Cell, Column, Component, Finding, Prediction, Problem
@@ -314,7 +314,7 @@ def methods_text(
     most, penalty, seed = settings["max_nonzeros"], settings["l1_penalty"], embedding.random_state
     said = [
         f"We embedded {count_of(n_graphs, f'{kind} graph')} on {embedding.n_vertices_} vertices "
-        f"jointly (Wang et al., 2021) with eigengraphs {own_version()}.",
+        f"jointly (Wang et al., 2021) with eigengraphs {__version__}.",
         f"Before the fit, {', then '.join(steps)}." if steps else "Weights were used as they are.",
         "The mean graph was subtracted." if settings["center"] else "",
         _DIAGONALS[embedding.diagonal_],
@@ -361,14 +361,6 @@ def methods_text(
     said.append(f"Computations used {listed(used)}.")
     references = "\n".join(f"- {CITATIONS[name]}" for name in cited)
     return f"{' '.join(text for text in said if text)}\n\n**References**\n\n{references}\n"
-
-
-def own_version() -> str:
-    """Return the version of this library."""
-    try:
-        return version("eigengraphs")
-    except PackageNotFoundError:  # run from its folder, without an installation
-        return "unknown"
 
 
 def _chosen(d: int, choice: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from eigengraphs import __version__
 from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
 from eigengraphs.inference.component_meaning import ends, strongest_pairs
@@ -30,7 +32,6 @@ from eigengraphs.report.records import (
     WorstGraph,
     from_json,
     gravest_first,
-    json_pieces,
     json_ready,
     make_columns,
     time_line,
@@ -40,7 +41,6 @@ from eigengraphs.report.sentences import (
     fit_problems,
     methods_text,
     opening_words,
-    own_version,
 )
 from eigengraphs.report.worst_fits import graph_fits, worst_graphs
 from eigengraphs.system.limits import read_json, read_regular
@@ -48,7 +48,6 @@ from eigengraphs.system.tables import short_repr
 
 _N_VERTICES, _N_EDGES = 8, 10  # the strongest of each sign; the strongest pairs
 FORMAT = 5  # of report.json; raised when a field is added or changes its meaning
-_READ = (4, FORMAT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +193,7 @@ class Summary:
         return dict(json_ready(self._content()))
 
     def json_pieces(self) -> Iterator[str]:
-        """Yield the text of :meth:`to_json` in pieces, none of which grows with the graphs.
+        """Yield the text of :meth:`to_json` field by field.
 
         Examples
         --------
@@ -207,7 +206,10 @@ class Summary:
         >>> json.loads("".join(summary.json_pieces())) == summary.to_json()
         True
         """
-        return json_pieces(self._content())
+        for place, (name, value) in enumerate(self._content().items()):
+            yield f'{", " if place else "{"}"{name}": '
+            yield json.dumps(json_ready(value), ensure_ascii=False, allow_nan=False)
+        yield "}"
 
     def _content(self) -> dict[str, Any]:
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -371,7 +373,7 @@ def _coordinates(given: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
 
 def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     own = {
-        "eigengraphs": own_version(),
+        "eigengraphs": __version__,
         "Python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
@@ -470,15 +472,14 @@ def read_summary(path: str | os.PathLike[str]) -> Summary:
     data = read_results(file)
     if not isinstance(data, dict) or "format" not in data:
         raise InputError(f"{str(file)!r} is not the data of a report: it has no format number")
-    if data["format"] not in _READ:
+    if data["format"] != FORMAT:
         raise InputError(
             f"{str(file)!r} has format {data['format']!r}, and this version of eigengraphs reads "
             f"format {FORMAT}{_AGAIN}, or use the version that wrote it"
         )
     try:
-        # Words follow from the rest; the first files of this format were of British spelling.
-        fields = {"centered" if k == "centred" else k: v
-                  for k, v in data.items() if k not in ("format", "words")}  # fmt: skip
+        # Words follow from the rest.
+        fields = {name: data[name] for name in data.keys() - {"format", "words"}}
         summary: Summary = from_json(Summary, fields)
         _check_sizes(summary)
     except InputError as error:

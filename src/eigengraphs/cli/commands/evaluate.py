@@ -10,7 +10,7 @@ from eigengraphs.cli.command_options import Evaluate
 from eigengraphs.cli.held_out import holding_out
 from eigengraphs.cli.results_folder import FinishedFit, file_name
 from eigengraphs.cli.several_sites import harmonizing
-from eigengraphs.cli.terminal import Listener, Outcome, Table, forecasting, sentence
+from eigengraphs.cli.terminal import Listener, Outcome, Table, counting, sentence
 from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.label_prediction import CHANCE
 from eigengraphs.inference.prediction.prediction_pipelines import JOINT, quiet
@@ -44,7 +44,7 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         data.graphs, column.known, embedding=settings, covariates=covariates, beyond=beyond,
         learn_from="one" if asked.learn_from_one else "others", seed=asked.seed,
         positive=asked.positive, permutations=asked.permutations,
-        on_permutation=forecasting(listen, "permute", "permutation"), **how, **over,
+        on_permutation=counting(listen, "permute", "permutation"), **how, **over,
     )  # fmt: skip
     where = found.header.index(found.measure)
     by = ["by", asked.how.folds] if asked.how.folds else []

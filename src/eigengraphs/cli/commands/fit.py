@@ -9,7 +9,7 @@ import shlex
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
@@ -135,9 +135,10 @@ class _Analysis:
 def _analyze(data: Inputs, asked: Fit, journal: FitJournal | None, listen: Listener) -> _Analysis:
     """Fit, predict the label, and test the components."""
     graphs, label = data.graphs, asked.label
-    labels = None if label is None else data.column(label)
-    classes = _classes(data, label, labels) if asked.settings.loadings == "class" else None
+    classes = _classes(data, label) if asked.settings.loadings == "class" else None
     ordered = _ordered(asked.order, data)
+    if label is not None:
+        data.column(label)  # refused before hours are spent
     sites, keep, place = asked.sites, names_in(asked.keep), np.arange(float(graphs.n_graphs))
     if harmonizing(sites, data.values):
         harmonize_fit(place, sites, keep, data.values)  # refused before hours are spent
@@ -210,24 +211,17 @@ def _work(embedding: JointEmbedding, graphs: GraphStack) -> float:
     return float((entries + 64 * m * n) * embedding.n_components_)
 
 
-def _classes(data: Inputs, label: str | None, labels: Sequence[Any] | None) -> list[str]:
-    """Return the class of every graph, for ``--loadings class``."""
-    if labels is None:
+def _classes(data: Inputs, label: str | None) -> list[Any]:
+    """Return the class of every graph, for ``--loadings class``; unknown ones the fit refuses."""
+    if label is None:
         raise InputError("--loadings class needs --label: the column that holds the classes")
-    if make_column("", labels).task == "quantity":
+    column = make_column(label, data.column(label))
+    if column.task == "quantity":
         raise InputError(
             f"--loadings class needs classes, and {label!r} is a quantity; name another column by "
             "--label, or use --loadings free"
         )
-    names = data.graphs.graph_names
-    unknown = [name for name, value in zip(names, labels, strict=True) if value is None]
-    if unknown:
-        others = f" and {count_of(len(unknown) - 1, 'other')}" if len(unknown) > 1 else ""
-        raise InputError(
-            f"--loadings class needs the class of every graph; it is missing for {unknown[0]!r}"
-            f"{others}: complete the table, or use --loadings free"
-        )
-    return [str(value) for value in labels]
+    return [None if value is None else str(value) for value in column.known]
 
 
 def _ordered(order: str | None, data: Inputs) -> bool | str:

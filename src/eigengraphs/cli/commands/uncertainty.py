@@ -8,12 +8,12 @@ import numpy as np
 
 from eigengraphs.cli.command_options import Uncertainty
 from eigengraphs.cli.results_folder import FinishedFit, by_component
-from eigengraphs.cli.terminal import Listener, Outcome, counting, sentence, written
+from eigengraphs.cli.terminal import Listener, Outcome, Table, counting, sentence
 from eigengraphs.embedding import JointEmbedding
 from eigengraphs.errors import WeakPositionsWarning
 from eigengraphs.inference import Bootstrap, LoadingIntervals, bootstrap, loading_intervals
 from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS
-from eigengraphs.report.records import Finding, Intervals
+from eigengraphs.report.records import Intervals
 from eigengraphs.system.labels import component_column, component_name
 
 # Columns of the table of components: in JSON, and in the table itself.
@@ -43,31 +43,45 @@ def uncertainty(asked: Uncertainty, listen: Listener) -> Outcome:
         on_fit=counting(listen, "fit", "bootstrap, fit"),
     )  # fmt: skip
     numbers = _numbers(found, drawn, embedding)
-    finding = _finding(numbers, weak, len(drawn.similarities))
+    told = [
+        {"component": component_column(k), "weak": bool(found.weak[k]),
+         **dict(zip(_COLUMNS, row, strict=True))}
+        for k, row in enumerate(numbers)
+    ]  # fmt: skip
+    header = ("component", *_COLUMNS.values())
+    rows = [(component_name(k), *row) for k, row in enumerate(numbers)]
     # The intervals are of another estimate than je1 in loadings.tsv, and it has another name.
     loadings = {"_cross_fitted": found.loadings, "_low": found.low, "_high": found.high}
     positions = {"": drawn.estimate[0], "_se": drawn.position_errors}
-    files = fit.add(
-        finding,
-        "uncertainty-components.tsv",
-        {
+    return fit.answer(
+        ["uncertainty"],
+        "Uncertainty of loadings and positions",
+        [*map(sentence, weak)] or ["All positions are well determined."],
+        header,
+        fit.in_tables(rows),
+        {"law": found.law, "estimate": "cross-fitted", "components": told},
+        shown=[Table.of(header, rows, header)],
+        table="uncertainty-components.tsv",
+        intervals=Intervals(1, 2, 3, 1.0, "cosine of positions with those of the bootstrap"),
+        notes=(
+            f"Same in the bootstrap: median cosine of positions with those of "
+            f"{len(drawn.similarities)} fits to graphs drawn with replacement; low and high "
+            "contain 95 % of them. c²: squared cosine of positions with the true ones, from the "
+            f"agreement of halves ({N_SPLITS} halvings).",
+            "Errors and intervals are of cross-fitted loadings (on positions from the other "
+            "graphs, divided by c²), not of the fitted loadings, which are biased towards the "
+            "noise of their own graph; the last column is the share of fitted loadings inside.",
+            "Reliability given positions: share of the variance of loadings that is not error, if "
+            "the pattern is taken as it was found. c² says how well the pattern is known.",
+            "Every cross-fitted loading with its interval is in uncertainty-loadings.tsv, every "
+            "position with its standard error in uncertainty-positions.tsv.",
+        ),
+        more={
             "uncertainty-loadings.tsv": {"id": found.graph_names, **by_component(loadings)},
             "uncertainty-positions.tsv":
                 {"vertex": embedding.vertex_names_, **by_component(positions)},
         },
     )  # fmt: skip
-    text, told = [], []
-    for k, row in enumerate(numbers):
-        one = dict(zip(_COLUMNS, row, strict=True))
-        doubt = " (weak: the pattern is known only roughly)" if found.weak[k] else ""
-        text.append(
-            f"{component_name(k)}: error of a cross-fitted loading "
-            f"{one['error_of_a_loading']:.3g}, cosine with the bootstrap "
-            f"{one['same_in_bootstrap']:.3f}, c² of positions {one['alignment']:.2f}{doubt}"
-        )
-        told.append({"component": component_column(k), "weak": bool(found.weak[k]), **one})
-    facts = {"law": found.law, "estimate": "cross-fitted", "components": told, "files": files}
-    return Outcome([*text, written(files)], facts)
 
 
 def _numbers(
@@ -88,27 +102,3 @@ def _numbers(
         inside.mean(axis=0),
     ]
     return np.transpose(columns).tolist()  # type: ignore[no-any-return]
-
-
-def _finding(numbers: list[list[float]], weak: list[str], resamples: int) -> Finding:
-    return Finding(
-        key="uncertainty",
-        title="Uncertainty of loadings and positions",
-        words=tuple(map(sentence, weak)) or ("All positions are well determined.",),
-        header=("component", *_COLUMNS.values()),
-        rows=tuple((component_column(k), *row) for k, row in enumerate(numbers)),
-        intervals=Intervals(1, 2, 3, 1.0, "cosine of positions with those of the bootstrap"),
-        notes=(
-            f"Same in the bootstrap: median cosine of positions with those of {resamples} fits to "
-            "graphs drawn with replacement; low and high contain 95 % of them. c²: squared cosine "
-            f"of positions with the true ones, from the agreement of halves ({N_SPLITS} "
-            "halvings).",
-            "Errors and intervals are of cross-fitted loadings (on positions from the other "
-            "graphs, divided by c²), not of the fitted loadings, which are biased towards the "
-            "noise of their own graph; the last column is the share of fitted loadings inside.",
-            "Reliability given positions: share of the variance of loadings that is not error, if "
-            "the pattern is taken as it was found. c² says how well the pattern is known.",
-            "Every cross-fitted loading with its interval is in uncertainty-loadings.tsv, every "
-            "position with its standard error in uncertainty-positions.tsv.",
-        ),
-    )
