@@ -11,13 +11,9 @@
 ['report.html', 'report.json']
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from eigengraphs.report.page import write_page, write_report
-    from eigengraphs.report.records import GraphQuality, MethodScore, Prediction, Problem
-    from eigengraphs.report.summary import Summary, read_summary, summarize
+from eigengraphs.report.page import write_page, write_report
+from eigengraphs.report.records import GraphQuality, MethodScore, Prediction, Problem
+from eigengraphs.report.summary import Summary, read_summary, summarize
 
 __all__ = [
     "GraphQuality",
@@ -30,15 +26,3 @@ __all__ = [
     "write_page",
     "write_report",
 ]
-
-# When first used: commands that only write tables need not wait for scikit-learn.
-_HOME = {
-    "Summary": "summary", "read_summary": "summary", "summarize": "summary", "write_page": "page",
-    "write_report": "page",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'eigengraphs.report' has no attribute {name!r}")
-    return getattr(import_module(f"eigengraphs.report.{_HOME.get(name, 'records')}"), name)
