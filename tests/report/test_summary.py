@@ -34,7 +34,7 @@ def test_numbers_equal_those_of_the_embedding_in_json_too(found):
     assert [part["stop_reason"] for part in parts] == list(embedding.stop_reason_)
     assert [part["stationarity"] for part in parts] == embedding.stationarity_.tolist()
     assert told["gamma_condition"] == embedding.gamma_condition_
-    assert told["format"] == 4
+    assert told["format"] == 5
 
 
 @pytest.mark.parametrize("settings", [{}, *({"directed": True, "diagonal": diagonal}

@@ -13,7 +13,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
 from eigengraphs.report.records import Cell, Column, Finding, Intervals, json_ready
-from eigengraphs.report.sentences import DOUBTFUL, doubt, percent, verdicts
+from eigengraphs.report.sentences import DOUBTFUL, asset, doubt, percent, verdicts
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.worst_fits import block_size, sums_of_rows, symmetric_limit
 from eigengraphs.system.extras import need
@@ -157,7 +156,7 @@ def render(summary: Summary, most_bytes: int = MOST_BYTES) -> str:
 def _templates() -> Any:
     jinja2 = need("jinja2", "report", "writing a report")
     found = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(asset), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     found.filters |= {
@@ -176,7 +175,7 @@ def _context(summary: Summary, limits: Limits) -> dict[str, Any]:
           for k, method in enumerate(summary.prediction.methods)),
         ("chance", summary.prediction.chance, "#8d98a3"),
     ]  # fmt: skip
-    modules = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
+    modules = "\n".join(asset(f"{name}.js") for name in _SCRIPTS)
     data = json.dumps(
         json_ready(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":")
     )
@@ -200,18 +199,12 @@ def _context(summary: Summary, limits: Limits) -> dict[str, Any]:
         "findings": [_finding(found, summary.n_components) for found in summary.findings],
         "methods": _blocks(summary.methods),
         "provenance": [(shortened(name, 200), text[:4000]) for name, text in summary.provenance],
-        "style": _asset("report.css"),
+        "style": asset("report.css"),
         # One script with names of its own.
         "script": f'(() => {{\n"use strict";\n{modules}}})();\n',
         # Nothing in it may end the script element or open a comment.
         "data": data.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
     }  # fmt: skip
-
-
-def _asset(name: str) -> str:
-    text = (files("eigengraphs.report") / "assets" / name).read_text(encoding="utf-8")
-    # A checkout may have other line ends; the browser hashes what it reads, with \n.
-    return text.replace("\r\n", "\n")
 
 
 def _sha256(text: str) -> str:

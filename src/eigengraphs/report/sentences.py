@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from importlib.resources import files
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from eigengraphs import __version__
 from eigengraphs.embedding import FitView
 from eigengraphs.fitting.messages import explained_of
 from eigengraphs.report.records import Cell, Column, Component, Finding, Prediction, Problem
+from eigengraphs.system.extras import need
 from eigengraphs.system.labels import component_column, component_name, count_of, listed, shortened
 
 if TYPE_CHECKING:
@@ -28,53 +30,6 @@ _ANSWERS = 4  # of them in the opening
 DOUBTFUL = ("not shown to replicate", "looks like noise")
 _SIGNIFICANT = 0.05
 _COLLINEAR = 100.0  # condition number of the components, where loadings lose two digits
-CITATIONS = {
-    "method": "Wang, S., Arroyo, J., Vogelstein, J. T., and Priebe, C. E. (2021). Joint embedding "
-    "of graphs. IEEE Transactions on Pattern Analysis and Machine Intelligence 43(4), 1324-1336. "
-    "doi:10.1109/TPAMI.2019.2948619",
-    "combat": "Johnson, W. E., Li, C., and Rabinovic, A. (2007). Adjusting batch effects in "
-    "microarray expression data using empirical Bayes methods. Biostatistics 8(1), 118-127. "
-    "doi:10.1093/biostatistics/kxj037",
-    "numpy": "Harris, C. R., et al. (2020). Array programming with NumPy. Nature 585, 357-362. "
-    "doi:10.1038/s41586-020-2649-2",
-    "scipy": "Virtanen, P., et al. (2020). SciPy 1.0: fundamental algorithms for scientific "
-    "computing in Python. Nature Methods 17, 261-272. doi:10.1038/s41592-019-0686-2",
-    "scikit-learn": "Pedregosa, F., et al. (2011). Scikit-learn: machine learning in Python. "
-    "Journal of Machine Learning Research 12, 2825-2830.",
-}
-_STEPS = {
-    "log1p": "weights w were replaced by log(1 + w) (log1p)",
-    "signed_log1p": "weights w were replaced by sign(w) log(1 + |w|) (signed_log1p)",
-    "binarize": "nonzero weights were replaced by one (binarize)",
-    "rank": "weights were replaced by their ranks within each graph (rank)",
-    "signed_rank": "weights were replaced by their signed ranks within each graph (signed_rank)",
-    "fisher_z": "correlations were replaced by Fisher's z (fisher_z)",
-    "unit_norm": "each graph was scaled to unit norm (unit_norm)",
-    "laplacian": "each weight was divided by the square roots of the degrees of its two vertices, "
-    "each plus a quarter of the mean degree (laplacian)",
-    "drop_loops": "self-loops were removed (drop_loops)",
-}
-_DIAGONALS = {
-    "filled": "Diagonal entries carry no information: each was set to the mean of its row to find "
-    "the components, and loadings and residuals were computed from pairs of different vertices.",
-    "observed": "Self-loops (the diagonal) were part of the data.",
-    "unobserved": "Self-loops (the diagonal) were left out of the fit.",
-}
-_LOADINGS = {
-    "free": "Loadings were free: each graph had its own, of either sign.",
-    "shared": "During the search for components, loadings were the same for all graphs; each graph "
-    "was then projected separately.",
-    "class": "During the search for components, loadings were shared within classes; each graph "
-    "was then projected separately.",
-    "nonnegative": "Loadings were constrained to be nonnegative.",
-    "sparse": "Loadings were sparse.",
-}
-_RULES = {
-    "elbow": "the elbow of the objective",
-    "loadings": "a test of the loadings of held-out graphs",
-    "pairs": "the prediction of hidden pairs of vertices",
-    "halves": "the agreement of components between halves of the graphs",
-}
 
 
 def percent(share: float | None) -> str:
@@ -305,68 +260,31 @@ def methods_text(
     harmonized
         How loadings were harmonized over sites, if they were.
     """
-    fit = FitView.of(embedding)
-    choice = choice or getattr(embedding, "dimension_choice_", None)
-    settings, d = fit.settings, embedding.n_components_
-    kind = "directed" if fit.directed else "undirected"
-    pattern = "h g^T, from where edges start to where they end," if fit.directed else "h h^T"
-    steps = [_STEPS.get(step, f"the function {step} was applied") for step in fit.steps]
-    most, penalty, seed = settings["max_nonzeros"], settings["l1_penalty"], embedding.random_state
-    said = [
-        f"We embedded {count_of(n_graphs, f'{kind} graph')} on {embedding.n_vertices_} vertices "
-        f"jointly (Wang et al., 2021) with eigengraphs {__version__}.",
-        f"Before the fit, {', then '.join(steps)}." if steps else "Weights were used as they are.",
-        "The mean graph was subtracted." if settings["center"] else "",
-        _DIAGONALS[embedding.diagonal_],
-        "Missing entries were left out of the loss." if settings["missing"] == "unobserved" else "",
-        f"By least squares, each graph is approximated by a weighted sum of "
-        f"{count_of(d, 'rank-one pattern')} {pattern} that all graphs share; the weights, called "
-        f"loadings, are {count_of(d, 'number')} per graph.",
-        "Weights were divided by the mean degree of their graph; rows and columns of patterns were "
-        f"multiplied by its degrees, with {settings['degree_regularization']:g} of their mean "
-        "added, and squared errors divided by the same products (degree correction)."
-        if settings.get("degree_corrected") else "",
-        _LOADINGS[str(settings["loadings"])],
-        "" if most is None else f"At most {count_of(most, 'loading')} per graph could be nonzero.",
-        "" if penalty is None
-        else f"The sum of their absolute values was penalized (l1_penalty {penalty:g}).",
-        _chosen(d, choice),
-        "Components were found one after the other"
-        f"{', and then all improved together' if settings['refine'] else ''}.",
-        f"Together they explain {embedding.explained_ratio_.sum():.1%} of "
-        f"{explained_of(settings['center'])}.",
-        f"The search (solver {embedding.solver}, n_init {embedding.n_init}) "
-        f"{'converged' if embedding.converged_ else 'did NOT converge'} (largest relative gradient "
-        f"{max(embedding.stationarity_):.1e}, random seed "
-        f"{seed if isinstance(seed, int) else 'not fixed'}).",
-    ]  # fmt: skip
-    used = [
-        f"Python {platform.python_version()}",
-        f"NumPy {np.__version__} (Harris et al., 2020)",
-        f"SciPy {scipy.__version__} (Virtanen et al., 2020)",
-    ]
-    cited = ["method", "numpy", "scipy"]
-    if harmonized:
-        said.append(harmonized)
-        cited.insert(1, "combat")
-    if prediction is not None and prediction.methods:
-        scores = [f"{method.name} {method.score:.1%}" for method in prediction.methods]
-        said.append(
-            f"The {prediction.label} of held-out graphs was predicted ({prediction.measure}: "
-            f"{', '.join(scores)}, chance {prediction.chance:.1%})."
-        )
-        said.append(f"Procedure: {prediction.protocol}" if prediction.protocol else "")
-        used.append(f"scikit-learn {sklearn.__version__} (Pedregosa et al., 2011)")
-        cited.append("scikit-learn")
-    said.append(f"Computations used {listed(used)}.")
-    references = "\n".join(f"- {CITATIONS[name]}" for name in cited)
-    return f"{' '.join(text for text in said if text)}\n\n**References**\n\n{references}\n"
+    jinja2 = need("jinja2", "report", "writing a report")
+    template = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    ).from_string(asset("methods.md"))
+    body, mark, references = template.render(
+        je=embedding, fit=FitView.of(embedding), n_graphs=n_graphs, prediction=prediction,
+        choice=choice or getattr(embedding, "dimension_choice_", None), harmonized=harmonized,
+        versions=versions(), count_of=count_of, listed=listed, explained_of=explained_of,
+    ).rpartition("**References**")  # fmt: skip
+    return f"{' '.join(body.split())}\n\n{mark}{references.rstrip()}\n"
 
 
-def _chosen(d: int, choice: Any) -> str:
-    if choice is None:
-        return f"The number of components, {d}, was set in advance."
-    rules = [f"{_RULES.get(rule, rule)} ({number})" for rule, number in choice.choices.items()]
-    decided = [_RULES.get(rule, rule) for rule in choice.decided_by]
-    by = f"; decisive was {listed(decided)}" if 0 < len(decided) < len(rules) else ""
-    return f"The number of components, {d}, was chosen from the graphs by {listed(rules)}{by}."
+def versions() -> dict[str, str]:
+    """Return the versions of the software that a result rests on."""
+    return {
+        "eigengraphs": __version__,
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+def asset(name: str) -> str:
+    """Return a file of the report: a template, a script, the style."""
+    text = (files("eigengraphs.report") / "assets" / name).read_text(encoding="utf-8")
+    # A checkout may have other line ends; the browser hashes what it reads, with \n.
+    return text.replace("\r\n", "\n")

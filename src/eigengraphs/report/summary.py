@@ -5,17 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from eigengraphs import __version__
 from eigengraphs.embedding import FitView
 from eigengraphs.errors import InputError
 from eigengraphs.inference.component_meaning import ends, strongest_pairs
@@ -41,6 +38,7 @@ from eigengraphs.report.sentences import (
     fit_problems,
     methods_text,
     opening_words,
+    versions,
 )
 from eigengraphs.report.worst_fits import graph_fits, worst_graphs
 from eigengraphs.system.limits import read_json, read_regular
@@ -372,13 +370,7 @@ def _coordinates(given: ArrayLike | None, n: int) -> NDArray[np.float64] | None:
 
 
 def _provenance(embedding: Any, given: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
-    own = {
-        "eigengraphs": __version__,
-        "Python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "settings": repr(embedding),
-    }
+    own = versions() | {"settings": repr(embedding)}
     own.update({str(name): str(text) for name, text in (given or {}).items()})
     return tuple(own.items())
 

@@ -18,11 +18,8 @@ from typing import Any
 
 import numba
 import numpy as np
-import scipy
-import sklearn
 from sklearn.exceptions import ConvergenceWarning
 
-import eigengraphs
 from eigengraphs import store
 from eigengraphs.cli.command_options import NOBODY, Fit
 from eigengraphs.cli.commands.read import reading_finding
@@ -57,7 +54,7 @@ from eigengraphs.report.records import (
     make_column,
     time_line,
 )
-from eigengraphs.report.sentences import methods_text
+from eigengraphs.report.sentences import methods_text, versions
 from eigengraphs.report.summary import summarize
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
@@ -329,10 +326,6 @@ def _write_tables(analysis: _Analysis, folder: Path) -> None:
 
 def _provenance(analysis: _Analysis, asked: Fit) -> dict[str, Any]:
     """Return what someone needs to get the same results again."""
-    packages = {
-        "eigengraphs": eigengraphs, "numpy": np, "scipy": scipy, "scikit-learn": sklearn,
-        "numba": numba,
-    }  # fmt: skip
     return {
         "command": ["eigengraphs", *sys.argv[1:]],
         "settings": analysis.embedding.get_params(),
@@ -344,8 +337,8 @@ def _provenance(analysis: _Analysis, asked: Fit) -> dict[str, Any]:
             "how": {name: str(value.absolute()) if isinstance(value, Path) else value
                     for name, value in asdict(asked.study).items()},
         },
-        "versions": {"python": platform.python_version()}
-        | {name: package.__version__ for name, package in packages.items()},
+        "versions": {name.lower(): text for name, text in versions().items()}
+        | {"numba": numba.__version__},
         "machine": {"system": platform.system(), "processor": platform.machine()},
         "seconds": {key: round(value, 3) for key, value in analysis.seconds.items()},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -360,7 +353,7 @@ def _in_words(record: Mapping[str, Any]) -> dict[str, str]:
         "command": shlex.join(record["command"]),
         "inputs": f"{count_of(len(files), 'file')}: {some}. The SHA-256 of each is in "
         "provenance.json.",
-        **{name: record["versions"][name] for name in ("scikit-learn", "numba")},
+        "numba": record["versions"]["numba"],
         "machine": ", ".join(record["machine"].values()),
         "time taken": ", ".join(f"{name} {s:.1f} s" for name, s in record["seconds"].items()),
         "finished": str(record["finished"]),
