@@ -410,29 +410,14 @@ def figure1(run: Run) -> Outcome:
     numbers[9] = (planted <= PROBABILITY).sum(), planted.size
     numbers[10] = ((last > PROBABILITY) & (exact <= PROBABILITY)).sum(), last.size
     return Outcome(
-        "Nesting of the models on one graph and on many (section 2)",
-        "loops are ignored, as the caption has it: probabilities are compared on pairs s < t, and "
-        "a graph that is not a random dot product graph is not one with any diagonal (up to the "
-        "x_s . x_s <= 1 of its definition). Families of block models: bounds on pairs s < t; "
-        'joint embeddings of their matrices with *observed* diagonal, for which blocks are exact.',
         [*_one_graph(arrows, gaps, freed_by, draws), *_many_graphs(same, by_K, spread, draws)],
         [
-            Table(("panel", "model", "is a", "draws", "largest difference of probabilities",
-                   "largest difference of log-likelihoods", "verdict"), rows),
-            Table(("K", "K (K + 1) / 2", "dimension of the family",
-                   "residual with K (K + 1) / 2", "residual with K, at least",
-                   "residual with K, fitted",
-                   "residual with K (K + 1) / 2, fitted",
-                   "residual with one less than K (K + 1) / 2, at least",
-                   "residual with K, planted partition"),
-                  [_family_row(K, found) for K, found in by_K.items()], part="families"),
+            Table(rows),
+            Table([_family_row(K, found) for K, found in by_K.items()], part="families"),
         ],
         _picture(numbers),
-        "Below, *no* after *is a* stands for models that are none of the kind: the difference is "
-        "then a lower bound over all models of that kind, the smallest over the draws. n is 20 to "
-        "30, K and d are 2 to 4. Residuals of families are relative Frobenius norms, means over "
-        f"{families} families of K (K + 1) graphs. Theorem 2.1 is in *theory*.",
-    )  # fmt: skip
+        {"families": families},
+    )
 
 
 def _largest(one: dict[str, Any]) -> tuple[float, float]:

@@ -15,7 +15,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -53,37 +53,17 @@ paper).
 """
 
 
-#: By name of an experiment, which is that of its function: its module, and what it is about.
-CATALOG: dict[str, tuple[str, str]] = {
-    "figure1": ("figure1_nesting", "which models hold which others"),
-    "figure2": ("section_5_1_recovery", "bias of the positions as graphs are added"),
-    "figure3": ("section_5_1_recovery", "loadings against the oracle"),
-    "table1": ("section_5_1_recovery", "four starts, and the subspace solver"),
-    "figure4": ("section_5_2_classification", "loadings of two classes of graphs"),
-    "figure5": ("section_5_2_classification", "classification of graphs, by nine methods"),
-    "figure6": ("section_5_3_brains", "subjects of HNU1 recognized from d dimensions"),
-    "figure7": ("section_5_3_brains", "positions of brain regions, by hemisphere"),
-    "table2": ("section_5_4_wikipedia", "clusters of Wikipedia pages in two languages"),
-    "figure8": ("section_5_4_wikipedia", "positions of Wikipedia pages, by category"),
-    "theory": ("theorems", "theorems 2.1, 3.1, 4.1 and 4.2, in numbers"),
-    "dimension": ("dimension", "the paper's two rules for the number of components"),
-    "hollow": ("section_5_1_recovery", "graphs without self-loops"),
-    "refined": ("refined", "one component at a time, or all together"),
-    "misaligned": ("misaligned", "a few misaligned vertices"),
-    "hnu1": ("hnu1_identification", "people of HNU1 from one scan of each, by all methods"),
-    "links": ("multiplex_links", "edges of six multiplex data sets, where they were held out"),
-    "table_a": ("table_a_communities", "communities of multilayer graphs, beside published values"),
-    "table_b": ("table_b_structure", "shared and individual structure, beside published values"),
-    "table_c": ("table_c_types", "types of neurons and of pages, beside published values"),
-    "table_d": ("table_d_flights", "a month of flights that was left out, beside published values"),
-    "aucs": ("aucs_groups", "research groups of 61 people, by clusters of five graphs"),
-}
+def _read(file: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+
+
+#: By name of an experiment, which is that of its function: its module and its words.
+CATALOG: dict[str, dict[str, Any]] = _read("catalog.toml")
 
 
 def published(name: str) -> dict[str, Any]:
     """Return the numbers that others print for an experiment, from ``published.toml``."""
-    text = Path(__file__).with_name("published.toml").read_text(encoding="utf-8")
-    return cast(dict[str, Any], tomllib.loads(text)[name])
+    return cast(dict[str, Any], _read("published.toml")[name])
 
 
 def reproduce(
@@ -125,7 +105,7 @@ def reproduce(
         raise InputError(f"there is no experiment {name!r}; there are: {', '.join(CATALOG)}")
     if seed < 0 or jobs < 1:
         raise InputError(f"seed must be at least 0 and jobs at least 1; got {seed} and {jobs}")
-    experiment = getattr(import_module(f"experiments.{CATALOG[name][0]}"), name)
+    experiment = getattr(import_module(f"experiments.{CATALOG[name]['module']}"), name)
     folder = output_folder(output / ("full" if full else "quick"))
     path = folder / "state" / f"{name}-{seed}.jsonl"
     if fresh:
@@ -299,18 +279,14 @@ def embed(graphs: Any, d: int, seed: int = 0, **settings: Any) -> eg.JointEmbedd
 class Table:
     """Numbers, written as ``NAME.tsv``, or as ``NAME-part.tsv`` when ``part`` is given.
 
-    ``shown`` tables appear in RESULTS.md as well; long ones are files only.
+    ``shown`` tables appear in RESULTS.md as well; long ones are files only. Names of columns are
+    those of the catalog, unless a run decides them.
     """
 
-    columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     part: str = ""
     shown: bool = True
-
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise InputError(f"{len(self.columns)} columns, but a row has {len(row)}: {row}")
+    columns: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -325,14 +301,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that came out of one experiment."""
+    """All that came out of one experiment; ``values`` are those that its notes ask for."""
 
-    title: str
-    diagonal: str  # how self-loops were treated, in words
     findings: Sequence[Finding]
     tables: Sequence[Table]
     picture: Any  # a figure of matplotlib
-    notes: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 def judged(claim: str, outcome: str, holds: Any, yes: str, no: str | None = None) -> Finding:
@@ -359,21 +333,23 @@ def new(claim: str, outcome: str, reason: str) -> Finding:
 
 def write_outcome(outcome: Outcome, name: str, command: str, folder: Path) -> None:
     """Write tables as TSV, the picture, and what RESULTS.md needs as JSON; no file is ever half."""
+    words, shown = CATALOG[name], []
     for table in outcome.tables:
+        columns = table.columns or words["columns"][table.part or "main"]
+        if wrong := [row for row in table.rows if len(row) != len(columns)]:
+            raise InputError(f"{len(columns)} columns, but a row has {len(wrong[0])}: {wrong[0]}")
         path = folder / (f"{name}-{table.part}.tsv" if table.part else f"{name}.tsv")
-        write_table(path, table.columns, ([_text(cell, 6) for cell in row] for row in table.rows))
-    shown = [
-        {"columns": table.columns, "rows": [[_text(cell, 4) for cell in row] for row in table.rows]}
-        for table in outcome.tables
-        if table.shown
-    ]
+        write_table(path, columns, ([_text(cell, 6) for cell in row] for row in table.rows))
+        if table.shown:
+            rows = [[_text(cell, 4) for cell in row] for row in table.rows]
+            shown.append({"columns": columns, "rows": rows})
     kept = {
-        "title": outcome.title,
-        "diagonal": outcome.diagonal,
+        "title": words["title"],
+        "diagonal": words["diagonal"],
         "findings": [asdict(finding) for finding in outcome.findings],
         "tables": shown,
         "pictures": [save(outcome.picture, folder, name)],
-        "notes": outcome.notes,
+        "notes": words.get("notes", "").format(**outcome.values),
         "name": name,
         "command": command,
         "version": eg.__version__,

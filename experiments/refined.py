@@ -21,12 +21,6 @@ from experiments import drawing
 from experiments.frame import Outcome, Run, Table, embed, judged
 from experiments.repetitions import Array, Rng
 
-COLUMNS = (
-    "case", "d", "residuals reduced by refining", "explained, greedy", "refined",
-    "error of positions, greedy", "refined", "error of loadings, greedy", "refined",
-    "largest cosine, greedy", "condition", "passes over greedy",
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Case:
@@ -123,9 +117,6 @@ def refined(run: Run) -> Outcome:
     gains = ", ".join(f"{row['gain']:.0%}" for row in planted)
     errors = ", ".join("{:.2f} to {:.2f}".format(*row["positions"]) for row in planted)
     return Outcome(
-        "One component at a time, or all together (section 3.2)",
-        'section 5.1, blocks and mice without self-loops, diagonal="auto"; mice a second time, and '
-        "planted components, *observed*.",
         [
             judged(
                 "the difference between optimizing one component at a time and all together is "
@@ -146,7 +137,7 @@ def refined(run: Run) -> Outcome:
                 "the noise a little more",
             ),
         ],
-        [Table(COLUMNS, [_cells(row) for row in found])],
+        [Table([_cells(row) for row in found])],
         _picture(found),
     )
 

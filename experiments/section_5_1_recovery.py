@@ -19,11 +19,7 @@ from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged,
 from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
 
 #: The two treatments that every simulation reports: the paper's letter, and what users have.
-DIAGONALS = {
-    "observed": "graphs with self-loops, which the loss counts (the paper's model)",
-    "filled": 'graphs without self-loops, diagonal="auto" (this library\'s default)',
-}
-TREATMENTS = "; ".join(f"*{name}*: {words}" for name, words in DIAGONALS.items())
+DIAGONALS = ("observed", "filled")
 SOLVERS = ("subspace", "algorithm1")
 PLATEAU = {1: 0.1, 2: 0.2}  # of h_2 and h_3 in Figure 2, as the paper prints them
 #: Table 1: settings of the estimator by row; the first four are the paper's.
@@ -101,16 +97,10 @@ def figure2(run: Run) -> Outcome:
         for i, size in enumerate(m) for k in range(3)
     ]  # fmt: skip
     return Outcome(
-        "Bias of the positions, and their change as graphs are added (section 5.1)",
-        f"{TREATMENTS}.",
         [one for diagonal in DIAGONALS for one in _bias_findings(diagonal, m, values[diagonal])],
-        [Table(("diagonal", "solver", "graphs", "component", "bias", "se of bias", "change",
-                "se of change"), rows, shown=False)],
+        [Table(rows, shown=False)],
         _bias_picture(m, values),
-        "The first m of one sample of graphs are embedded, so that a doubling adds graphs. "
-        "Components are compared in the order in which they are found, as in the paper: with few "
-        "graphs the third is often noise, which is why its error begins near the root of 2.",
-    )  # fmt: skip
+    )
 
 
 def _bias_findings(diagonal: str, sizes: list[int], values: dict[str, Any]) -> list[Finding]:
@@ -229,13 +219,10 @@ def figure3(run: Run) -> Outcome:
         drawing.tidy(panel, "number of graphs m", "", drawing.LOOPS[diagonal])
     axes[0].set_ylabel("estimated minus oracle")
     return Outcome(
-        "Loadings against the oracle (section 5.1)",
-        f"{TREATMENTS}.",
         findings,
-        [Table(("diagonal", "graphs", "mean difference", "standard deviation", "largest",
-                "error", "error of the oracle"), rows)],
+        [Table(rows)],
         figure,
-    )  # fmt: skip
+    )
 
 
 # ------------------------------------------------------------------------------- Table 1
@@ -281,17 +268,10 @@ def table1(run: Run) -> Outcome:
                      drawing.LOOPS[diagonal])  # fmt: skip
     axes[0].invert_yaxis()
     return Outcome(
-        "Four starts, and the subspace solver (section 5.1)",
-        f"{TREATMENTS}.",
         findings,
-        [Table(("diagonal", "start", "objective on 16 test graphs", "over that of the truth",
-                "the paper's ratio", "training objective", "seconds", "p, better than 1 random",
-                "p, better than best of 10"), rows)],
+        [Table(rows)],
         figure,
-        "The paper's 375 is not the summed squared loss on 16 graphs, which is what stands here; "
-        "ratios to the start from the truth are compared. p: one-sided Wilcoxon signed-rank tests "
-        "over the repetitions. Times are of one thread on this machine.",
-    )  # fmt: skip
+    )
 
 
 def _better(first: Any, second: Any) -> float:
@@ -394,9 +374,11 @@ def hollow(run: Run) -> Outcome:
         drawing.tidy(panel, "number of graphs m", "" if k else "error of the component",
                      f"$h_{k + 1}$", scales="2y")  # fmt: skip
     axes[0].legend()
+    rows = [
+        (case, m, *(measured(values[m][case][what][:, k]) for what in ("error", "bias")
+                    for k in range(3))) for case in CASES for m in sizes
+    ]  # fmt: skip
     return Outcome(
-        "Hollow graphs against graphs with self-loops (section 5.1)",
-        "that is the question: all of them.",
         [
             judged(
                 "self-loops are allowed for theoretical convenience",
@@ -416,10 +398,6 @@ def hollow(run: Run) -> Outcome:
                 else "filling does not recover the components at this number of graphs",
             ),
         ],
-        [Table(("case", "graphs", "error of h_1", "h_2", "h_3", "bias of loading 1", "2", "3"),
-               [(case, m, *(measured(values[m][case][what][:, k]) for what in ("error", "bias")
-                            for k in range(3))) for case in CASES for m in sizes])],
+        [Table(rows)],
         figure,
-        "Loadings of filled graphs are solved on the pairs of different vertices alone, so that "
-        "the fill does not bias them.",
-    )  # fmt: skip
+    )

@@ -15,7 +15,7 @@ from eigengraphs.models.paper import LOADINGS_5_2, SECTION_5_2
 from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
 from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
-from experiments.section_5_1_recovery import DIAGONALS, TREATMENTS
+from experiments.section_5_1_recovery import DIAGONALS
 
 SIZES = (4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200)
 SHOWN = (10, 20, 60, 200)
@@ -112,13 +112,10 @@ def figure4(run: Run) -> Outcome:
     axes[0].set_ylabel("component 2")
     axes[0].legend()
     return Outcome(
-        "Loadings of 200 graphs of two classes (section 5.2)",
-        f"{TREATMENTS}.",
         findings,
-        [Table(("diagonal", "class", "component", "mean loading", "standard deviation", "truth"),
-               rows)],
+        [Table(rows)],
         figure,
-    )  # fmt: skip
+    )
 
 
 # ------------------------------------------------------------------------------- Figure 5
@@ -173,20 +170,14 @@ def figure5(run: Run) -> Outcome:
     axes[0].set_ylabel("accuracy of 1-NN")
     drawing.legend_below(figure, axes[0], 3)
     return Outcome(
-        "Classification of graphs, by nine methods (section 5.2)",
-        f"{TREATMENTS}, which ASE, PCA, MASE, OMNI and UASE get, too; LE, GS and GSS see hollow "
-        "graphs.",
         [one for diagonal in DIAGONALS for one in _findings(diagonal, values[diagonal], sizes)],
         [
-            Table(("diagonal", "method", *(f"m = {m}" for m in SHOWN)), shown, "summary"),
-            Table(("diagonal", "method", "graphs", "accuracy", "se"), rows, shown=False),
+            Table(shown, "summary"),
+            Table(rows, shown=False),
         ],
         figure,
-        f"1-NN, leaving out one of the m embedded graphs, {repetitions} repetitions. Two "
-        "dimensions for JE, ASE, LE, PCA, MASE, OMNI, UASE; the seven statistics are scaled to "
-        "unit variance; GSS are all eigenvalues. Each repetition embeds the first m of 200 graphs. "
-        "Bars are 95 % intervals (1.96 standard errors).",
-    )  # fmt: skip
+        {"repetitions": repetitions},
+    )
 
 
 def _margin(results: dict[str, Array], i: int) -> Array:

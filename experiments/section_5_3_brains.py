@@ -37,10 +37,6 @@ SPARSE = 0.001  # share of the fibers in the third row; chosen after a look at o
 D = 7  # dimensions of Figure 7
 BAR = 0.9  # our own: accuracy that hemispheres should be predicted with
 SIDES = (("left", True, drawing.COLORS[1]), ("right", False, drawing.COLORS[0]))
-DIAGONAL = (
-    "graphs without self-loops. *observed*: zeros on the diagonal are data, as in the paper; "
-    "*auto*: filled in the search, left out of the loss (this library's default)."
-)
 
 
 @cache
@@ -199,8 +195,6 @@ def figure6(run: Run) -> Outcome:
     main = {setting: curves for setting, curves in results.items()
             if setting.weights == "log1p" and setting.kept == 1.0}  # fmt: skip
     return Outcome(
-        "Subjects of HNU1 from d dimensions (section 5.3)",
-        f"{DIAGONAL} PCA takes the graphs as they are.",
         [
             _small_dimensions(main),
             _large_dimensions(main),
@@ -211,21 +205,7 @@ def figure6(run: Run) -> Outcome:
         ],
         [_summary(results), _by_dimension(results)],
         _curves_picture(results),
-        f"30 subjects with ten scans each, on {N_VERTICES} regions (the paper's parcellation has "
-        "1105): shapes can be compared, digits cannot. Fold f owns sessions 2f+1 and 2f+2. Eight "
-        "scans: trained on the other eight sessions, tested on these two. One scan: trained on "
-        "session 2f+1, tested on the nine others. Weights are log(1 + fibers), because counts run "
-        "from 1 to 63,035 and a handful of pairs would decide every distance; counts as they are "
-        "stand beside. *all*: centered by the mean of all 300 graphs, as the paper says, so that "
-        "test graphs take part in it; *training*: by the mean of the training graphs. Parameters: "
-        "d(n + m) for JE; for PCA d(n(n+1)/2 + m), since its components are symmetric, with the "
-        "paper's d(n^2 + m) beside. A ratio compares, fold by fold, the smallest numbers of "
-        f"dimensions that reach an accuracy, up to d = {largest} (PCA with one scan has at most "
-        "30). Standard errors are over folds as if these were independent. They are not: with "
-        "eight scans any two folds share six of eight training sessions, with one scan eight of "
-        "nine test sessions; true errors may be larger. The third row of the picture (one fiber in "
-        f"{1 / SPARSE:.0f}) was chosen after a look at other shares of the fibers. "
-        + _convergence(results),
+        {"largest": largest, "convergence": _convergence(results)},
     )
 
 
@@ -367,9 +347,6 @@ def _metric(main: Results) -> Finding:
     )
 
 
-_COLUMNS = ("scans", "diagonal", "centered by", "weights", "fibers kept", "method")
-
-
 def _summary(results: Results) -> Table:
     dimensions = (2, 5, 10, 20, 30)
     rows = []
@@ -386,8 +363,7 @@ def _summary(results: Results) -> Table:
                 measured(parameters(method, needed, setting.scans), 0),
                 None if method == "PCA" else f"{_late(curves)} of {len(values)}",
             ))  # fmt: skip
-    heads = (*(f"d = {d}" for d in dimensions), "largest d", "1-NN on graphs")
-    return Table((*_COLUMNS, *heads, f"parameters for {TARGETS[0]}", "fits not converged"), rows)
+    return Table(rows)
 
 
 def _by_dimension(results: Results) -> Table:
@@ -398,8 +374,7 @@ def _by_dimension(results: Results) -> Table:
         for method, values in ((name, curves[name]) for name in METHODS)
         for i in range(values.shape[1])
     ]  # fmt: skip
-    columns = (*_COLUMNS, "d", "accuracy", "se", "parameters", "parameters with n^2")
-    return Table(columns, rows, part="by-dimension", shown=False)
+    return Table(rows, "by-dimension", shown=False)
 
 
 def _curves_picture(results: Results) -> Any:
@@ -509,22 +484,10 @@ def figure7(run: Run) -> Outcome:
         for (weights, centered, diagonal), one in results.items()
     ]  # fmt: skip
     return Outcome(
-        "Latent positions of brain regions, by hemisphere (section 5.3)",
-        DIAGONAL,
         list(_hemisphere_findings(results)),
-        [Table(("weights", "centered", "diagonal", "accuracy", "chance: mean, 95 %",
-                *(f"AUC of {k + 1}" for k in range(D)), "converged"), rows)],
+        [Table(rows)],
         _positions_picture(results["log1p", True, "auto"]),
-        "All 300 graphs on 70 regions, 35 per side (the paper: 1105 vertices, 507 left and 525 "
-        "right), weights log(1 + fibers) and, beside them, counts. The picture is of centered "
-        "graphs with weights log(1 + fibers) and diagonal auto. Accuracy: logistic regression on "
-        "standardized positions, 5-fold cross-validation, repeated with other folds; the first "
-        "standard error is over repetitions, the second, in brackets, that of a share of 70 "
-        "vertices. That one is doubtful near 1, where a share of 70 is far from normal, and both "
-        "it and Mann and Whitney's test take regions as independent, though most have a mirror "
-        "image on the other side that is connected much alike. Chance: the same with shuffled "
-        "hemispheres, mean and 95 % quantile.",
-    )  # fmt: skip
+    )
 
 
 def _accuracy(one: Any) -> str:
