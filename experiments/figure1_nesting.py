@@ -477,37 +477,27 @@ def _one_graph(
     apart = sum(_set_apart(one) for one in indefinite)
     return [
         judged(
-            "one graph: ER is a 1-block SBM; SBM with psd B is an RDPG with at most K distinct "
-            "positions; RDPG is an MREG by its columns; SBM is an MREG with d <= K; IER, MREG with "
-            "d = n and SBM with n blocks are the same",
+            "figure1.conversions",
             f"{len(ARROWS)} conversions, {draws} random models each: probabilities within "
             f"{worst:.0e}, log-likelihoods of sampled graphs within {likelihood:.0e}",
             all(_kept(one) for one in arrows.values()),
-            "every conversion keeps the distribution and has the dimensions that are promised",
-            "a conversion fails: see the table",
         ),
         judged(
-            "one graph: an MREG or SBM with an indefinite matrix is not necessarily an RDPG; the "
-            "inclusions are strict",
+            "figure1.strict",
             f"the conversion to RDPG is refused in {refused} of {2 * draws} indefinite models; in "
             f"{apart} no RDPG comes near, whatever its diagonal (the rest: next row); the other "
             f"strict inclusions hold in {sum(others)} of {len(others) * draws}",
             min(others) == draws and apart > 0,
-            "lower bounds over all models of the smaller kind are above zero, for example by the "
-            "negative eigenvalues of P with ones on its diagonal",
-            "a model was not set apart from the smaller kind: see the table",
         ),
         new(
-            "an SBM with an indefinite matrix is not an RDPG (reading the caption as a condition)",
+            "figure1.caption",
             "SBMs of two blocks, B indefinite, are nevertheless RDPGs in "
             + ", ".join(f"{one['count']}" for one in freed_by.values())
-            + f" of {draws} draws with n = " + ", ".join(str(2 * size) for size in HALVES)
+            + f" of {draws} draws with n = "
+            + ", ".join(str(2 * size) for size in HALVES)
             + f" (probabilities within {max(one['error'] for one in freed_by.values()):.0e})",
-            "loops are ignored, so the diagonal is free: P is that of an RDPG if and only if it is "
-            "psd with ones on the diagonal, which small graphs often are. Being psd with its own "
-            "diagonal is what an RDPG with only K distinct positions needs",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _many_graphs(
@@ -519,19 +509,17 @@ def _many_graphs(
     corrected = all(needs[K] == [K * (K + 1) // 2] for K in BLOCKS) and exact < PROBABILITY
     return [
         judged(
-            "many graphs: i.i.d. ER, SBM and RDPG are MREG with equal loadings, and MREG with "
-            "loadings that differ are more",
+            "figure1.equal",
             f"log-likelihoods within {max(_largest(one)[1] for one in same.values()):.0e} in "
             f"{len(same) * draws} samples; graphs with other loadings have probabilities at least "
             f"{min(spread):.2g} from any common P",
             all(_holds(one) for one in same.values()) and min(spread) > PROBABILITY,
-            "loadings as parameters, as in the caption; drawn from F, the graphs are i.i.d. again, "
-            "with edges that depend on each other",
         ),
         judged(
-            "a d dimensional MREG can represent any SBM with K <= d blocks, memberships in common "
-            "and connectivity matrices B_i",
-            "dimensions needed for K = " + ", ".join(map(str, BLOCKS)) + ": "
+            "figure1.family",
+            "dimensions needed for K = "
+            + ", ".join(map(str, BLOCKS))
+            + ": "
             + ", ".join("/".join(map(str, needs[K])) for K in BLOCKS)
             + f" (then exact, residual {exact:.0e}); with d = K at least "
             + ", ".join(f"{by_K[K]['least'].min():.1%}" for K in BLOCKS)
@@ -542,7 +530,7 @@ def _many_graphs(
             "B_i share eigenvectors, as p_i within and q_i between equal blocks do "
             f"(residual {planted:.0e})",
         ),
-    ]  # fmt: skip
+    ]
 
 
 # ------------------------------------------------------------------------------- the picture

@@ -10,10 +10,11 @@ import hashlib
 import inspect
 import json
 import os
+import shutil
 import tomllib
 import warnings
 import zlib
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 import eigengraphs as eg
@@ -107,11 +108,10 @@ def reproduce(
         raise InputError(f"seed must be at least 0 and jobs at least 1; got {seed} and {jobs}")
     experiment = getattr(import_module(f"experiments.{CATALOG[name]['module']}"), name)
     folder = output_folder(output / ("full" if full else "quick"))
-    path = folder / "state" / f"{name}-{seed}.jsonl"
+    state = folder / "state" / f"{name}-{seed}-{eg.__version__}"
     if fresh:
-        path.unlink(missing_ok=True)
-    journal = Journal(path, f"{name} {full=} {seed=} eigengraphs {eg.__version__}")
-    run = Run(name, journal, full=full, seed=seed, jobs=jobs, progress=progress)
+        shutil.rmtree(state, ignore_errors=True)
+    run = Run(name, state, full=full, seed=seed, jobs=jobs, progress=progress)
     command = f"python -m experiments {name} {'--full' if full else '--quick'} --seed {seed}"
     try:
         with style():
@@ -125,53 +125,6 @@ def reproduce(
         ) from error
 
 
-class Journal:
-    """Results by key, kept in a file of JSON lines so that an interrupted run can go on.
-
-    Each line names the run that it belongs to. Lines of other runs (another version of the
-    library) are left as they are and not used; lines that cannot be read, as after a power cut,
-    are dropped.
-
-    Parameters
-    ----------
-    path
-        The file; made when the first result comes.
-    fingerprint
-        What all results of the run depend on, in words.
-    """
-
-    def __init__(self, path: Path, fingerprint: str) -> None:
-        self._path = path
-        self._fingerprint = fingerprint
-        self.results: dict[str, Any] = {}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-            if lines and not lines[-1].endswith(b"\n"):
-                with whole_file(path) as temporary:  # else the next line would go on from it
-                    temporary.write_bytes(b"".join(lines[:-1]))
-        except OSError as error:
-            raise InputError(
-                f"cannot keep finished steps in {str(path)!r}: {error.strerror}; give another "
-                "output folder"
-            ) from None
-        for line in lines:
-            try:
-                entry = json.loads(line)
-                if entry["run"] == fingerprint:
-                    self.results[entry["key"]] = entry["result"]
-            except (ValueError, KeyError, TypeError):
-                continue  # damaged
-
-    def add(self, key: str, result: Any) -> None:
-        """Keep one result, in memory as it will be read back."""
-        line = json.dumps({"run": self._fingerprint, "key": key, "result": result})
-        # One write in append mode: lines of two runs at once do not mix.
-        with self._path.open("ab", buffering=0) as file:
-            file.write(line.encode() + b"\n")
-        self.results[key] = json.loads(line)["result"]
-
-
 class Run:
     """What an experiment is given.
 
@@ -179,8 +132,8 @@ class Run:
     ----------
     name
         Name of the experiment; part of every random stream.
-    journal
-        Steps that an earlier, interrupted run of the same kind has finished.
+    state
+        Folder of the steps that an earlier, interrupted run of the same kind has finished.
     full
         The paper's repetitions; else sizes that take a minute.
     seed
@@ -192,17 +145,17 @@ class Run:
     """
 
     def __init__(
-        self, name: str, journal: Journal, *, full: bool = False, seed: int = 0, jobs: int = 1,
+        self, name: str, state: Path, *, full: bool = False, seed: int = 0, jobs: int = 1,
         progress: Progress | None = None,
     ) -> None:  # fmt: skip
         self.name, self.full, self.seed = name, full, seed
-        self._journal, self._jobs, self._progress = journal, jobs, progress
+        self._state, self._jobs, self._progress = state, jobs, progress
         self._done = self._total = 0
 
     def repeat(self, step: Step, tasks: Iterable[Task], *, timed: bool = False) -> list[Any]:
         """Return ``step(rng, **task)`` for every task, in their order.
 
-        Finished steps are read from the journal, so that a run which was stopped goes on where
+        Finished steps are kept on the disk, so that a run which was stopped goes on where
         it was. A change to the module of ``step`` makes its steps unfinished. Each task has its
         own random stream, whatever the order and number of processes.
 
@@ -215,25 +168,26 @@ class Run:
             not count.
         """
         asked = list(tasks)
-        names = [f"{step.__name__} {json.dumps(task, sort_keys=True)}" for task in asked]
         source = hashlib.sha256(Path(inspect.getfile(step)).read_bytes()).hexdigest()[:12]
-        keys = [f"{source} {name}" for name in names]
-        todo = [index for index, key in enumerate(keys) if key not in self._journal.results]
-        # The stream depends on the task alone: a comment in the source changes no result.
-        seeds = [[self.seed, zlib.crc32(self.name.encode()), zlib.crc32(x.encode())] for x in names]
-        calls = [(i, step, seeds[i], asked[i]) for i in todo]
+        kept = Memory(self._state / source, verbose=0).cache(step)
+
+        def rng(task: Task) -> np.random.Generator:
+            # The stream depends on the task alone: a comment in the source changes no result.
+            texts = self.name, f"{step.__name__} {json.dumps(task, sort_keys=True)}"
+            return np.random.default_rng([self.seed, *(zlib.crc32(x.encode()) for x in texts)])
+
+        todo = [task for task in asked if not kept.check_call_in_cache(rng(task), **task)]
         self._total += len(asked)
         self._tell(len(asked) - len(todo))
         if timed and todo:
             # Compiling and first imports must not be counted, in a resumed run neither.
-            step(np.random.default_rng(0), **asked[todo[0]])
+            step(np.random.default_rng(0), **todo[0])
         parallel = Parallel(1 if timed else self._jobs, return_as="generator_unordered")
-        results: Generator[Any, None, None] = parallel(delayed(_call)(*call) for call in calls)
+        results = parallel(delayed(kept)(rng(task), **task) for task in todo)
         with closing(results):  # which stops the processes on an error
-            for index, result in results:
-                self._journal.add(keys[index], result)
+            for _ in results:
                 self._tell(1)
-        return [self._journal.results[key] for key in keys]
+        return [kept(rng(task), **task) for task in asked]
 
     def each(self, step: Step, tasks: Mapping[Key, Task]) -> dict[Key, Any]:
         """Return the results of `repeat` by the keys of their tasks."""
@@ -251,10 +205,6 @@ class Run:
         self._done += done
         if self._progress is not None:
             self._progress(self._done, self._total)
-
-
-def _call(index: int, step: Step, seed: list[int], task: Task) -> tuple[int, Any]:
-    return index, step(np.random.default_rng(seed), **task)
 
 
 def grid(common: Task, /, **values: Iterable[Any]) -> dict[Any, Task]:
@@ -309,10 +259,20 @@ class Outcome:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def judged(claim: str, outcome: str, holds: Any, yes: str, no: str | None = None) -> Finding:
+def claim(key: str, place: int = 0) -> str:
+    """Return words of a finding, by "experiment.key": the claim, or why it holds or does not."""
+    name, _, part = key.partition(".")
+    words = CATALOG.get(name, {}).get("findings", {}).get(part, [key])  # or the claim itself
+    return str(words[min(place, len(words) - 1)])
+
+
+def judged(
+    key: str, outcome: str, holds: Any, yes: str | None = None, no: str | None = None
+) -> Finding:
     """Return the finding that a claim of the paper holds, or does not, with the reason of each."""
     verdict: Verdict = "reproduced" if holds else "differs"
-    return Finding(claim, outcome, verdict, yes if holds or no is None else no)
+    reason = yes if holds or (no is None and yes) else no
+    return Finding(claim(key), outcome, verdict, reason or claim(key, 1 if holds else 2))
 
 
 def beside(claim: str, values: Any, bound: float, outcome: str | None = None) -> Finding:
@@ -326,9 +286,9 @@ def beside(claim: str, values: Any, bound: float, outcome: str | None = None) ->
     return Finding(claim, said, cast(Verdict, verdict), reason)
 
 
-def new(claim: str, outcome: str, reason: str) -> Finding:
+def new(key: str, outcome: str, reason: str | None = None) -> Finding:
     """Return a finding on a question that the paper does not ask."""
-    return Finding(claim, outcome, "new", reason)
+    return Finding(claim(key), outcome, "new", reason or claim(key, 1))
 
 
 def write_outcome(outcome: Outcome, name: str, command: str, folder: Path) -> None:

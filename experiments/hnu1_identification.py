@@ -117,13 +117,12 @@ def hnu1(run: Run) -> Outcome:
                 "the bar holds" if ours.mean() >= BAR else "the bar does not hold",
             ),
             new(
-                "the paper's protocol: Euclidean distances between loadings as they are",
+                "hnu1.distances",
                 f"{measured(shares[PAPER]['rule'])}; angles of standardized loadings recognize "
                 f"{measured(ours - shares[PAPER]['rule'])} more",
-                "by distance, the components that vary most decide alone",
             ),
             new(
-                "every other method under the same rules",
+                "hnu1.others",
                 "; ".join(f"{name} {measured(shares[name]['rule'])}" for name in gaps),
                 "beyond two standard errors of the difference, better than joint embedding: "
                 f"{', '.join(ahead) or 'none'}; worse: {', '.join(behind) or 'none'}",

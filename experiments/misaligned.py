@@ -142,27 +142,20 @@ def _findings(diagonal: str, tenth: dict[str, Array]) -> list[Finding]:
     where = f"{diagonal}: 10% of the vertices shuffled in half of the graphs"
     return [
         judged(
-            "misaligned vertices have an adverse effect on their own latent positions",
+            "misaligned.positions",
             f"{where}: their positions are off by {measured(tenth['touched'], 2)} of the spread of "
             f"positions, those of the others by {measured(tenth['untouched'], 2)}",
             tenth["touched"].mean() > 2 * tenth["untouched"].mean(),
-            "a position is a mean over the vertices that were in its place",
-            "the others suffer as much",
         ),
         judged(
-            "a small number of misaligned vertices should not have a big impact on the loadings",
+            "misaligned.loadings",
             f"{where}: the loadings of the shuffled graphs are off by "
             f"{measured(tenth['loadings_touched'])} of their size, and by "
             f"{measured(tenth['over_spread'], 2)} of their spread between graphs",
             tenth["over_spread"].mean() < 0.25,
-            "small compared with the differences between graphs",
-            "small beside the loadings; but what a classifier sees is how loadings differ "
-            "from graph to graph, and beside that it is large",
         ),
         new(
-            "(graph matching is not in the paper)",
+            "misaligned.matching",
             f"{where}: `eg.align` restores {tenth['put_back'].mean():.0%} of the vertices",
-            "three quarters of the pairs are common to all graphs here; with nothing but "
-            "block probabilities in common nobody could match them",
         ),
     ]

@@ -119,8 +119,7 @@ def refined(run: Run) -> Outcome:
     return Outcome(
         [
             judged(
-                "the difference between optimizing one component at a time and all together is "
-                "negligible when d is small",
+                "refined.greedy",
                 "real and block graphs with d up to 4: refining reduces the residuals by at most "
                 f"{gain:.1%}",
                 gain < 0.05,
@@ -128,13 +127,10 @@ def refined(run: Run) -> Outcome:
                 f"{max(row['cosine'] for row in small):.2f})",
             ),
             judged(
-                "the same",
+                "refined.overlapping",
                 "planted components that are not orthogonal: refining reduces the residuals by "
                 f"{gains}, and the mean error of positions falls from {errors}",
                 max(row["gain"] for row in planted) <= 0.05,
-                "the first greedy component is a mixture of all. Refining starts there, so it "
-                "never ends with a larger objective; in section 5.1 it fits weak components to "
-                "the noise a little more",
             ),
         ],
         [Table([_cells(row) for row in found])],

@@ -215,7 +215,7 @@ def _cluster_findings(results: Results, people: int, math: int) -> Iterable[Find
         two = results[diagonal, 2]
         ari = [scores.of_all["ARI"] for scores in two.values()]
         yield new(
-            "(2-means is not in the paper) two clusters for two classes",
+            "table2.two",
             f"{diagonal}: ARI {min(ari):.3f} to {max(ari):.3f}; JE+FR minus ASE+FR "
             + _signed(*_difference(two, "JE+FR", "ASE+FR")),
             f"{sum(s.p('ARI') < 0.05 for s in two.values())} of {len(two)} methods are better "
@@ -240,11 +240,10 @@ def _about(name: str, scores: ByMethod) -> Iterable[Finding]:
     lowest = min(s.of_all["ARI"] for s in scores.values())
     random = max(np.quantile(s.shuffled["ARI"], 0.95) for s in scores.values())
     yield judged(
-        "all methods are significantly better than random",
+        "table2.random",
         f"{name}: largest p {worst:.2g} over methods and both scores; ARI at least "
         f"{lowest:.3f}, beside {random:.3f} at random (95 %)",
         worst < 0.05,
-        "by shuffled labels",
     )
     for claim, first, second, clear in (
         ("JE improves on ASE for the French graph significantly", "JE+FR", "ASE+FR", True),
@@ -371,7 +370,7 @@ def figure8(run: Run) -> Outcome:
         [
             *(_apart(diagonal, results[diagonal, D]) for diagonal in ("auto", "observed")),
             new(
-                "(more dimensions are not in the paper) are the classes in the graphs at all?",
+                "figure8.classes",
                 "; ".join(
                     f"{diagonal}, d = {d}: {measured(one['accuracy'])}"
                     for (diagonal, d), one in results.items()
@@ -401,7 +400,7 @@ def _apart(diagonal: str, one: Any) -> Finding:
     like_paper = (PAPER_CLASSES["people"] + PAPER_CLASSES["math"]) / PAPER_N
     best = int(np.argmax(one["AUC"]))
     return judged(
-        "the latent positions of math terms are separated from the others",
+        "figure8.apart",
         f"{diagonal}: accuracy {accuracy:.3f} [{error:.3f}, of a share of {n} pages], beside "
         f"{_majority(one):.3f} by guessing the larger class and {measured(one['chance'])} with "
         f"shuffled labels; silhouette {one['silhouette']:.3f}; best dimension {best + 1}, area "

@@ -165,10 +165,10 @@ def read(
         files, or a manifest: a table with a column ``path``, and optionally ``id`` and more. Or a
         store, whose graphs are read when they are needed; see :func:`eigengraphs.open_store`.
     format : str
-        "auto" decides by ending and content. Else "matrix", "edgelist", "graphml", "gml", "pajek",
-        "numpy", "matlab", "parquet", or "bids" (files named relmat, connectome, ...).
+        "auto" decides by ending and content. Else "matrix", "edgelist", "graphml", "numpy",
+        "matlab", "parquet", or "bids" (files named relmat, connectome, ...).
     key : str, optional
-        The array of a .mat or .npz file, "all" for each; the edge attribute of GraphML and GML;
+        The array of a .mat or .npz file, "all" for each; the edge attribute of GraphML;
         the column of weights of Parquet.
     delimiter : str, optional
         Delimiter of cells in text files; detected by default.
@@ -207,19 +207,8 @@ def read(
     >>> eg.read(folder).graph_names
     ('sub-01', 'sub-02')
     """
-    reading = read_files(
-        source,
-        format=format,
-        key=key,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        vertices=vertices,
-        labels=labels,
-        directed=directed,
-        missing=missing,
-        max_bytes=max_bytes,
-    )
+    options = {k: v for k, v in locals().items() if k not in ("source", "on_notice")}
+    reading = read_files(source, **options)
     for notice in reading.notices:
         if on_notice is not None:
             on_notice(notice)
