@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import eigengraphs as eg
 from eigengraphs.errors import ConversionError
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
+from experiments.frame import CATALOG, Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.repetitions import Array, Rng
 
 Model = Any  # one of eg.models
@@ -535,54 +535,16 @@ def _many_graphs(
 
 # ------------------------------------------------------------------------------- the picture
 
-_BLUE, _ORANGE, _GREEN = drawing.COLORS[:3]
-_PURPLE, _DARK = "#882255", "#555555"
-#: Left, bottom, width, height, color, label, place of it, and line; larger regions first.
-_ONE = (
-    (0.0, 0.0, 10.0, 6.6, _DARK,
-     "IER  =  MREG, $d = n$  =  SBM, $n$ blocks", (0.3, 6.2), "-"),
-    (0.55, 0.5, 8.0, 5.3, _BLUE, "MREG, $d < n/2$", (0.85, 5.4), "-"),
-    (1.0, 0.95, 4.6, 4.0, _ORANGE, "SBM, $K \\leq d$", (1.3, 4.55), "-"),
-    (3.3, 1.35, 4.8, 3.0, _GREEN, "RDPG in $\\mathbb{R}^d$", (5.85, 3.95), "-"),
-    (3.75, 1.75, 1.35, 1.25, _PURPLE, "ER", (3.95, 2.65), "-"),
-)  # fmt: skip
-_MANY = (
-    (0.0, 0.0, 10.0, 6.6, _DARK, "MREG, $d = K(K+1)/2$", (0.3, 6.2), "-"),
-    (0.45, 0.45, 6.65, 5.4, _BLUE, "MREG, $d = K$", (0.75, 5.45), "-"),
-    (3.05, 0.95, 6.55, 4.1, _ORANGE,
-     "SBM, blocks\nin common,\nany $B_i$", (7.35, 4.15), "--"),
-    (3.12, 1.2, 2.75, 3.0, _ORANGE, "SBM, i.i.d.", (3.4, 3.82), "-"),
-    (0.8, 1.5, 3.9, 1.95, _GREEN, "RDPG, i.i.d.", (1.05, 3.05), "-"),
-    (3.4, 1.75, 1.05, 1.25, _PURPLE, "ER", (3.55, 2.65), "-"),
-)  # fmt: skip
-#: By number: where it stands, and what is there.
-_POINTS_ONE = {
-    1: ((4.42, 2.15), "ER: one block, one dimension"),
-    2: ((4.5, 3.65), "SBM with psd $B$: an RDPG, no ER"),
-    3: ((2.2, 2.6), "SBM with indefinite $B$: no RDPG, whatever diagonal"),
-    4: ((6.6, 2.6), "RDPG: no two vertices alike, so no smaller SBM"),
-    5: ((7.3, 5.05), "MREG with a negative loading: neither of the two"),
-    6: ((9.25, 3.2), "IER: no MREG with $d < n/2$; SBM and MREG with $n$"),
-}
-_POINTS_MANY = {
-    7: ((3.92, 2.15), "i.i.d. ER, SBM, RDPG: MREG with equal loadings"),
-    8: ((2.0, 4.4), "MREG with loadings that differ: no i.i.d. model"),
-    9: ((6.45, 2.6), "$p_i$ within, $q_i$ between equal blocks: $d = K$ is enough"),
-    10: ((8.3, 2.6), "any $B_i$: $d = K(K+1)/2$ is exact, one less is not"),
-}
-
 
 def _picture(numbers: dict[int, tuple[int, int]]) -> Any:
     """Draw both panels; below, how many of how many random models lie where their point is."""
     figure, axes = drawing.figure(7.4, 4.7, 2, 2, height_ratios=[3.1, 1.0])
-    for column, (boxes, points, title) in enumerate(
-        ((_ONE, _POINTS_ONE, "one graph"), (_MANY, _POINTS_MANY, "many graphs"))
-    ):
-        _regions(axes[0, column], boxes, title)
+    for column, panel in enumerate(CATALOG["figure1"]["panels"]):
+        _regions(axes[0, column], panel["regions"], panel["title"])
         legend = axes[1, column]
         legend.set(xlim=(0, 10), ylim=(6.0, -0.2))
         legend.axis("off")
-        for row, (number, (place, words)) in enumerate(points.items()):
+        for row, (number, place, words) in enumerate(panel["points"]):
             held, of = numbers[number]
             # A dark disc if any model was found there, else an empty one.
             fill, text = ("#222222", "white") if held else ("white", "#222222")
@@ -597,7 +559,7 @@ def _picture(numbers: dict[int, tuple[int, int]]) -> Any:
     return figure
 
 
-def _regions(axes: Any, boxes: tuple[Any, ...], title: str) -> None:
+def _regions(axes: Any, boxes: list[Any], title: str) -> None:
     from matplotlib.colors import to_rgba
     from matplotlib.patches import FancyBboxPatch
 

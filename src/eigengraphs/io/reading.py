@@ -443,7 +443,7 @@ def survey(
     rule, order = common_vertices(found, how.vertices, how.missing, union, known)
     dtype = None
     if for_store:
-        order = _order_in_store(found, rule, order)
+        _named_or_not(found)
         kinds = [one.graph.matrix.dtype for one in found]
         small = all(kind.kind == "f" and kind.itemsize <= 4 for kind in kinds)
         dtype = np.dtype(np.float32 if small else np.float64)
@@ -521,20 +521,12 @@ def _copies(found: Sequence[Found]) -> list[Notice]:
     return [Notice("copies", text + "subject got into the data twice, leave one file out")]
 
 
-def _order_in_store(
-    found: Sequence[Found], rule: VertexRule, order: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    """Return the vertices of all blocks of a store, or None for graphs without names."""
-    named = [one for one in found if one.graph.names is not None]
-    if 0 < len(named) < len(found):
-        bare = next(one for one in found if one.graph.names is None)
+def _named_or_not(found: Sequence[Found]) -> None:
+    """Refuse graphs of which some name their vertices and others do not."""
+    named, bare = ([one.path for one in found if (one.graph.names is None) is none]
+                   for none in (False, True))  # fmt: skip
+    if named and bare:
         raise ReadError(
-            f"{named[0].path} names its vertices and {bare.path} does not: convert them "
-            "separately, or give names to all by labels (--vertices)"
+            f"{named[0]} names its vertices and {bare[0]} does not: convert them separately, or "
+            "give names to all by labels (--vertices)"
         )
-    if rule != "intersection":
-        return order
-    common = set.intersection(*(set(names) for names in {one.graph.names or () for one in found}))
-    if not common:
-        raise ReadError("no vertex name is common to all graphs")
-    return tuple(name for name in found[0].graph.names or () if name in common)
