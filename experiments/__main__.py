@@ -41,8 +41,8 @@ def command(
         known = ", ".join(CATALOG)
         raise typer.BadParameter(f"there is no experiment {unknown[0]!r}; there are: {known}, all")
     if "list" in names:
-        for name, (_, title) in CATALOG.items():
-            say(f"{name:12}{title}")
+        for name, words in CATALOG.items():
+            say(f"{name:12}{words['about']}")
         return
     columns = TextColumn("{task.description:12}"), BarColumn(), MofNCompleteColumn()
     failed, path = [], None

@@ -82,24 +82,16 @@ def aucs(run: Run) -> Outcome:
     ]
     stable = ", ".join(f"{results[d]['stability']:.2f} (d = {d})" for d in dims)
     return Outcome(
-        "Research groups of 61 people (AUCS)",
-        "observed in the baselines, the default in joint embeddings; graphs have no loops.",
         findings,
         [
             Table(
-                ("method", *(f"d = {d}" for d in dims), "mean"),
                 [(name, *map(_score, scores[name]), _score(mean[name])) for name in ranked],
+                columns=("method", *(f"d = {d}" for d in dims), "mean"),
             )
         ],
         _picture(scores, dims),
-        f"Five undirected graphs (lunch, facebook, coauthor, leisure, work). Adjusted Rand index "
-        f"of {GROUPS} clusters by k-means with the groups of the {results[4]['people']} people who "
-        "are in one known group; all 61 are clustered. Standard errors in parentheses are over "
-        "people drawn with replacement, clusters as they are; people depend on each other, so they "
-        "are rough. Joint embeddings: orthonormal positions, and with unit rows weighted ones, as "
-        "`cluster_vertices` takes them. Stability of the degree-corrected clusters over 20 draws "
-        f"of the five graphs: {stable}.",
-    )  # fmt: skip
+        {"people": results[4]["people"], "stable": stable},
+    )
 
 
 def _score(values: Array) -> str:

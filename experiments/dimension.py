@@ -66,26 +66,23 @@ def dimension(run: Run) -> Outcome:
     pairs = "; ".join(f"{case} {chosen(one, 'elbow')} and {chosen(one, 'loadings')}"
                       for case, one in found.items())  # fmt: skip
     return Outcome(
-        "How many components: the objective, or the loadings (section 5)",
-        "hollow graphs, *auto* (filled) and *observed*; log1p of all weights. The picture is that "
-        "of *auto*.",
         [
             judged(
-                "where the objective flattens and where loadings look like noise should be similar",
+                "dimension.flattens",
                 f"elbow of the objective and test of the loadings: {pairs}",
                 all(None not in (a, b) and abs(a - b) <= 2 for a, b in both),
-                "the two agree within 2",
-                "the test finds components that new graphs share, long after the curve has "
+                no="the test finds components that new graphs share, long after the curve has "
                 f"flattened, and mostly no end among the {largest} that were looked at. An elbow "
                 "is a matter of the picture's scale, not a test",
             )
         ],
-        [Table(("graphs", "diagonal", *rules, "recommended", f"explained by {largest}"), rows)],
+        [
+            Table(
+                rows,
+                columns=("graphs", "diagonal", *rules, "recommended", f"explained by {largest}"),
+            )
+        ],
         _picture(found, largest),
-        "*elbow*: profile likelihood of the gains. *loadings*: the paper's second rule as a test "
-        "on graphs that were not fitted. *pairs* and *halves*: prediction of hidden pairs, and "
-        "components found again in both halves (this library's own). Loadings are drawn as signed "
-        "roots, beside the largest.",
     )
 
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import matplotlib.style
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 from scipy.stats import gaussian_kde
 
@@ -24,21 +24,6 @@ COLORS = (
 GRAY = "#888888"
 #: Titles of panels by what the diagonal is.
 LOOPS = {"observed": "with self-loops", "filled": "without self-loops"}
-_STYLE: dict[Any, Any] = {
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8,
-    "legend.fontsize": 7.5,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlelocation": "left",
-    "legend.frameon": False,
-    "lines.linewidth": 1.4,
-    "lines.markersize": 3.5,
-    "pdf.fonttype": 42,
-}
 
 
 @contextmanager
@@ -49,7 +34,7 @@ def style() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        with rc_context(_STYLE):
+        with matplotlib.style.context(Path(__file__).with_name("pictures.mplstyle")):
             yield
     finally:
         logger.setLevel(level)

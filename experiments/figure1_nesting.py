@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import eigengraphs as eg
 from eigengraphs.errors import ConversionError
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new
+from experiments.frame import CATALOG, Finding, Outcome, Run, Table, embed, grid, judged, new
 from experiments.repetitions import Array, Rng
 
 Model = Any  # one of eg.models
@@ -410,29 +410,14 @@ def figure1(run: Run) -> Outcome:
     numbers[9] = (planted <= PROBABILITY).sum(), planted.size
     numbers[10] = ((last > PROBABILITY) & (exact <= PROBABILITY)).sum(), last.size
     return Outcome(
-        "Nesting of the models on one graph and on many (section 2)",
-        "loops are ignored, as the caption has it: probabilities are compared on pairs s < t, and "
-        "a graph that is not a random dot product graph is not one with any diagonal (up to the "
-        "x_s . x_s <= 1 of its definition). Families of block models: bounds on pairs s < t; "
-        'joint embeddings of their matrices with *observed* diagonal, for which blocks are exact.',
         [*_one_graph(arrows, gaps, freed_by, draws), *_many_graphs(same, by_K, spread, draws)],
         [
-            Table(("panel", "model", "is a", "draws", "largest difference of probabilities",
-                   "largest difference of log-likelihoods", "verdict"), rows),
-            Table(("K", "K (K + 1) / 2", "dimension of the family",
-                   "residual with K (K + 1) / 2", "residual with K, at least",
-                   "residual with K, fitted",
-                   "residual with K (K + 1) / 2, fitted",
-                   "residual with one less than K (K + 1) / 2, at least",
-                   "residual with K, planted partition"),
-                  [_family_row(K, found) for K, found in by_K.items()], part="families"),
+            Table(rows),
+            Table([_family_row(K, found) for K, found in by_K.items()], part="families"),
         ],
         _picture(numbers),
-        "Below, *no* after *is a* stands for models that are none of the kind: the difference is "
-        "then a lower bound over all models of that kind, the smallest over the draws. n is 20 to "
-        "30, K and d are 2 to 4. Residuals of families are relative Frobenius norms, means over "
-        f"{families} families of K (K + 1) graphs. Theorem 2.1 is in *theory*.",
-    )  # fmt: skip
+        {"families": families},
+    )
 
 
 def _largest(one: dict[str, Any]) -> tuple[float, float]:
@@ -492,37 +477,27 @@ def _one_graph(
     apart = sum(_set_apart(one) for one in indefinite)
     return [
         judged(
-            "one graph: ER is a 1-block SBM; SBM with psd B is an RDPG with at most K distinct "
-            "positions; RDPG is an MREG by its columns; SBM is an MREG with d <= K; IER, MREG with "
-            "d = n and SBM with n blocks are the same",
+            "figure1.conversions",
             f"{len(ARROWS)} conversions, {draws} random models each: probabilities within "
             f"{worst:.0e}, log-likelihoods of sampled graphs within {likelihood:.0e}",
             all(_kept(one) for one in arrows.values()),
-            "every conversion keeps the distribution and has the dimensions that are promised",
-            "a conversion fails: see the table",
         ),
         judged(
-            "one graph: an MREG or SBM with an indefinite matrix is not necessarily an RDPG; the "
-            "inclusions are strict",
+            "figure1.strict",
             f"the conversion to RDPG is refused in {refused} of {2 * draws} indefinite models; in "
             f"{apart} no RDPG comes near, whatever its diagonal (the rest: next row); the other "
             f"strict inclusions hold in {sum(others)} of {len(others) * draws}",
             min(others) == draws and apart > 0,
-            "lower bounds over all models of the smaller kind are above zero, for example by the "
-            "negative eigenvalues of P with ones on its diagonal",
-            "a model was not set apart from the smaller kind: see the table",
         ),
         new(
-            "an SBM with an indefinite matrix is not an RDPG (reading the caption as a condition)",
+            "figure1.caption",
             "SBMs of two blocks, B indefinite, are nevertheless RDPGs in "
             + ", ".join(f"{one['count']}" for one in freed_by.values())
-            + f" of {draws} draws with n = " + ", ".join(str(2 * size) for size in HALVES)
+            + f" of {draws} draws with n = "
+            + ", ".join(str(2 * size) for size in HALVES)
             + f" (probabilities within {max(one['error'] for one in freed_by.values()):.0e})",
-            "loops are ignored, so the diagonal is free: P is that of an RDPG if and only if it is "
-            "psd with ones on the diagonal, which small graphs often are. Being psd with its own "
-            "diagonal is what an RDPG with only K distinct positions needs",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _many_graphs(
@@ -534,19 +509,17 @@ def _many_graphs(
     corrected = all(needs[K] == [K * (K + 1) // 2] for K in BLOCKS) and exact < PROBABILITY
     return [
         judged(
-            "many graphs: i.i.d. ER, SBM and RDPG are MREG with equal loadings, and MREG with "
-            "loadings that differ are more",
+            "figure1.equal",
             f"log-likelihoods within {max(_largest(one)[1] for one in same.values()):.0e} in "
             f"{len(same) * draws} samples; graphs with other loadings have probabilities at least "
             f"{min(spread):.2g} from any common P",
             all(_holds(one) for one in same.values()) and min(spread) > PROBABILITY,
-            "loadings as parameters, as in the caption; drawn from F, the graphs are i.i.d. again, "
-            "with edges that depend on each other",
         ),
         judged(
-            "a d dimensional MREG can represent any SBM with K <= d blocks, memberships in common "
-            "and connectivity matrices B_i",
-            "dimensions needed for K = " + ", ".join(map(str, BLOCKS)) + ": "
+            "figure1.family",
+            "dimensions needed for K = "
+            + ", ".join(map(str, BLOCKS))
+            + ": "
             + ", ".join("/".join(map(str, needs[K])) for K in BLOCKS)
             + f" (then exact, residual {exact:.0e}); with d = K at least "
             + ", ".join(f"{by_K[K]['least'].min():.1%}" for K in BLOCKS)
@@ -557,59 +530,21 @@ def _many_graphs(
             "B_i share eigenvectors, as p_i within and q_i between equal blocks do "
             f"(residual {planted:.0e})",
         ),
-    ]  # fmt: skip
+    ]
 
 
 # ------------------------------------------------------------------------------- the picture
-
-_BLUE, _ORANGE, _GREEN = drawing.COLORS[:3]
-_PURPLE, _DARK = "#882255", "#555555"
-#: Left, bottom, width, height, color, label, place of it, and line; larger regions first.
-_ONE = (
-    (0.0, 0.0, 10.0, 6.6, _DARK,
-     "IER  =  MREG, $d = n$  =  SBM, $n$ blocks", (0.3, 6.2), "-"),
-    (0.55, 0.5, 8.0, 5.3, _BLUE, "MREG, $d < n/2$", (0.85, 5.4), "-"),
-    (1.0, 0.95, 4.6, 4.0, _ORANGE, "SBM, $K \\leq d$", (1.3, 4.55), "-"),
-    (3.3, 1.35, 4.8, 3.0, _GREEN, "RDPG in $\\mathbb{R}^d$", (5.85, 3.95), "-"),
-    (3.75, 1.75, 1.35, 1.25, _PURPLE, "ER", (3.95, 2.65), "-"),
-)  # fmt: skip
-_MANY = (
-    (0.0, 0.0, 10.0, 6.6, _DARK, "MREG, $d = K(K+1)/2$", (0.3, 6.2), "-"),
-    (0.45, 0.45, 6.65, 5.4, _BLUE, "MREG, $d = K$", (0.75, 5.45), "-"),
-    (3.05, 0.95, 6.55, 4.1, _ORANGE,
-     "SBM, blocks\nin common,\nany $B_i$", (7.35, 4.15), "--"),
-    (3.12, 1.2, 2.75, 3.0, _ORANGE, "SBM, i.i.d.", (3.4, 3.82), "-"),
-    (0.8, 1.5, 3.9, 1.95, _GREEN, "RDPG, i.i.d.", (1.05, 3.05), "-"),
-    (3.4, 1.75, 1.05, 1.25, _PURPLE, "ER", (3.55, 2.65), "-"),
-)  # fmt: skip
-#: By number: where it stands, and what is there.
-_POINTS_ONE = {
-    1: ((4.42, 2.15), "ER: one block, one dimension"),
-    2: ((4.5, 3.65), "SBM with psd $B$: an RDPG, no ER"),
-    3: ((2.2, 2.6), "SBM with indefinite $B$: no RDPG, whatever diagonal"),
-    4: ((6.6, 2.6), "RDPG: no two vertices alike, so no smaller SBM"),
-    5: ((7.3, 5.05), "MREG with a negative loading: neither of the two"),
-    6: ((9.25, 3.2), "IER: no MREG with $d < n/2$; SBM and MREG with $n$"),
-}
-_POINTS_MANY = {
-    7: ((3.92, 2.15), "i.i.d. ER, SBM, RDPG: MREG with equal loadings"),
-    8: ((2.0, 4.4), "MREG with loadings that differ: no i.i.d. model"),
-    9: ((6.45, 2.6), "$p_i$ within, $q_i$ between equal blocks: $d = K$ is enough"),
-    10: ((8.3, 2.6), "any $B_i$: $d = K(K+1)/2$ is exact, one less is not"),
-}
 
 
 def _picture(numbers: dict[int, tuple[int, int]]) -> Any:
     """Draw both panels; below, how many of how many random models lie where their point is."""
     figure, axes = drawing.figure(7.4, 4.7, 2, 2, height_ratios=[3.1, 1.0])
-    for column, (boxes, points, title) in enumerate(
-        ((_ONE, _POINTS_ONE, "one graph"), (_MANY, _POINTS_MANY, "many graphs"))
-    ):
-        _regions(axes[0, column], boxes, title)
+    for column, panel in enumerate(CATALOG["figure1"]["panels"]):
+        _regions(axes[0, column], panel["regions"], panel["title"])
         legend = axes[1, column]
         legend.set(xlim=(0, 10), ylim=(6.0, -0.2))
         legend.axis("off")
-        for row, (number, (place, words)) in enumerate(points.items()):
+        for row, (number, place, words) in enumerate(panel["points"]):
             held, of = numbers[number]
             # A dark disc if any model was found there, else an empty one.
             fill, text = ("#222222", "white") if held else ("white", "#222222")
@@ -624,7 +559,7 @@ def _picture(numbers: dict[int, tuple[int, int]]) -> Any:
     return figure
 
 
-def _regions(axes: Any, boxes: tuple[Any, ...], title: str) -> None:
+def _regions(axes: Any, boxes: list[Any], title: str) -> None:
     from matplotlib.colors import to_rgba
     from matplotlib.patches import FancyBboxPatch
 

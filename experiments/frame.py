@@ -10,19 +10,20 @@ import hashlib
 import inspect
 import json
 import os
+import shutil
 import tomllib
 import warnings
 import zlib
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 import eigengraphs as eg
@@ -53,37 +54,17 @@ paper).
 """
 
 
-#: By name of an experiment, which is that of its function: its module, and what it is about.
-CATALOG: dict[str, tuple[str, str]] = {
-    "figure1": ("figure1_nesting", "which models hold which others"),
-    "figure2": ("section_5_1_recovery", "bias of the positions as graphs are added"),
-    "figure3": ("section_5_1_recovery", "loadings against the oracle"),
-    "table1": ("section_5_1_recovery", "four starts, and the subspace solver"),
-    "figure4": ("section_5_2_classification", "loadings of two classes of graphs"),
-    "figure5": ("section_5_2_classification", "classification of graphs, by nine methods"),
-    "figure6": ("section_5_3_brains", "subjects of HNU1 recognized from d dimensions"),
-    "figure7": ("section_5_3_brains", "positions of brain regions, by hemisphere"),
-    "table2": ("section_5_4_wikipedia", "clusters of Wikipedia pages in two languages"),
-    "figure8": ("section_5_4_wikipedia", "positions of Wikipedia pages, by category"),
-    "theory": ("theorems", "theorems 2.1, 3.1, 4.1 and 4.2, in numbers"),
-    "dimension": ("dimension", "the paper's two rules for the number of components"),
-    "hollow": ("section_5_1_recovery", "graphs without self-loops"),
-    "refined": ("refined", "one component at a time, or all together"),
-    "misaligned": ("misaligned", "a few misaligned vertices"),
-    "hnu1": ("hnu1_identification", "people of HNU1 from one scan of each, by all methods"),
-    "links": ("multiplex_links", "edges of six multiplex data sets, where they were held out"),
-    "table_a": ("table_a_communities", "communities of multilayer graphs, beside published values"),
-    "table_b": ("table_b_structure", "shared and individual structure, beside published values"),
-    "table_c": ("table_c_types", "types of neurons and of pages, beside published values"),
-    "table_d": ("table_d_flights", "a month of flights that was left out, beside published values"),
-    "aucs": ("aucs_groups", "research groups of 61 people, by clusters of five graphs"),
-}
+def _read(file: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(file).read_text(encoding="utf-8"))
+
+
+#: By name of an experiment, which is that of its function: its module and its words.
+CATALOG: dict[str, dict[str, Any]] = _read("catalog.toml")
 
 
 def published(name: str) -> dict[str, Any]:
     """Return the numbers that others print for an experiment, from ``published.toml``."""
-    text = Path(__file__).with_name("published.toml").read_text(encoding="utf-8")
-    return cast(dict[str, Any], tomllib.loads(text)[name])
+    return cast(dict[str, Any], _read("published.toml")[name])
 
 
 def reproduce(
@@ -125,13 +106,12 @@ def reproduce(
         raise InputError(f"there is no experiment {name!r}; there are: {', '.join(CATALOG)}")
     if seed < 0 or jobs < 1:
         raise InputError(f"seed must be at least 0 and jobs at least 1; got {seed} and {jobs}")
-    experiment = getattr(import_module(f"experiments.{CATALOG[name][0]}"), name)
+    experiment = getattr(import_module(f"experiments.{CATALOG[name]['module']}"), name)
     folder = output_folder(output / ("full" if full else "quick"))
-    path = folder / "state" / f"{name}-{seed}.jsonl"
+    state = folder / "state" / f"{name}-{seed}-{eg.__version__}"
     if fresh:
-        path.unlink(missing_ok=True)
-    journal = Journal(path, f"{name} {full=} {seed=} eigengraphs {eg.__version__}")
-    run = Run(name, journal, full=full, seed=seed, jobs=jobs, progress=progress)
+        shutil.rmtree(state, ignore_errors=True)
+    run = Run(name, state, full=full, seed=seed, jobs=jobs, progress=progress)
     command = f"python -m experiments {name} {'--full' if full else '--quick'} --seed {seed}"
     try:
         with style():
@@ -145,53 +125,6 @@ def reproduce(
         ) from error
 
 
-class Journal:
-    """Results by key, kept in a file of JSON lines so that an interrupted run can go on.
-
-    Each line names the run that it belongs to. Lines of other runs (another version of the
-    library) are left as they are and not used; lines that cannot be read, as after a power cut,
-    are dropped.
-
-    Parameters
-    ----------
-    path
-        The file; made when the first result comes.
-    fingerprint
-        What all results of the run depend on, in words.
-    """
-
-    def __init__(self, path: Path, fingerprint: str) -> None:
-        self._path = path
-        self._fingerprint = fingerprint
-        self.results: dict[str, Any] = {}
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-            if lines and not lines[-1].endswith(b"\n"):
-                with whole_file(path) as temporary:  # else the next line would go on from it
-                    temporary.write_bytes(b"".join(lines[:-1]))
-        except OSError as error:
-            raise InputError(
-                f"cannot keep finished steps in {str(path)!r}: {error.strerror}; give another "
-                "output folder"
-            ) from None
-        for line in lines:
-            try:
-                entry = json.loads(line)
-                if entry["run"] == fingerprint:
-                    self.results[entry["key"]] = entry["result"]
-            except (ValueError, KeyError, TypeError):
-                continue  # damaged
-
-    def add(self, key: str, result: Any) -> None:
-        """Keep one result, in memory as it will be read back."""
-        line = json.dumps({"run": self._fingerprint, "key": key, "result": result})
-        # One write in append mode: lines of two runs at once do not mix.
-        with self._path.open("ab", buffering=0) as file:
-            file.write(line.encode() + b"\n")
-        self.results[key] = json.loads(line)["result"]
-
-
 class Run:
     """What an experiment is given.
 
@@ -199,8 +132,8 @@ class Run:
     ----------
     name
         Name of the experiment; part of every random stream.
-    journal
-        Steps that an earlier, interrupted run of the same kind has finished.
+    state
+        Folder of the steps that an earlier, interrupted run of the same kind has finished.
     full
         The paper's repetitions; else sizes that take a minute.
     seed
@@ -212,17 +145,17 @@ class Run:
     """
 
     def __init__(
-        self, name: str, journal: Journal, *, full: bool = False, seed: int = 0, jobs: int = 1,
+        self, name: str, state: Path, *, full: bool = False, seed: int = 0, jobs: int = 1,
         progress: Progress | None = None,
     ) -> None:  # fmt: skip
         self.name, self.full, self.seed = name, full, seed
-        self._journal, self._jobs, self._progress = journal, jobs, progress
+        self._state, self._jobs, self._progress = state, jobs, progress
         self._done = self._total = 0
 
     def repeat(self, step: Step, tasks: Iterable[Task], *, timed: bool = False) -> list[Any]:
         """Return ``step(rng, **task)`` for every task, in their order.
 
-        Finished steps are read from the journal, so that a run which was stopped goes on where
+        Finished steps are kept on the disk, so that a run which was stopped goes on where
         it was. A change to the module of ``step`` makes its steps unfinished. Each task has its
         own random stream, whatever the order and number of processes.
 
@@ -235,25 +168,26 @@ class Run:
             not count.
         """
         asked = list(tasks)
-        names = [f"{step.__name__} {json.dumps(task, sort_keys=True)}" for task in asked]
         source = hashlib.sha256(Path(inspect.getfile(step)).read_bytes()).hexdigest()[:12]
-        keys = [f"{source} {name}" for name in names]
-        todo = [index for index, key in enumerate(keys) if key not in self._journal.results]
-        # The stream depends on the task alone: a comment in the source changes no result.
-        seeds = [[self.seed, zlib.crc32(self.name.encode()), zlib.crc32(x.encode())] for x in names]
-        calls = [(i, step, seeds[i], asked[i]) for i in todo]
+        kept = Memory(self._state / source, verbose=0).cache(step)
+
+        def rng(task: Task) -> np.random.Generator:
+            # The stream depends on the task alone: a comment in the source changes no result.
+            texts = self.name, f"{step.__name__} {json.dumps(task, sort_keys=True)}"
+            return np.random.default_rng([self.seed, *(zlib.crc32(x.encode()) for x in texts)])
+
+        todo = [task for task in asked if not kept.check_call_in_cache(rng(task), **task)]
         self._total += len(asked)
         self._tell(len(asked) - len(todo))
         if timed and todo:
             # Compiling and first imports must not be counted, in a resumed run neither.
-            step(np.random.default_rng(0), **asked[todo[0]])
+            step(np.random.default_rng(0), **todo[0])
         parallel = Parallel(1 if timed else self._jobs, return_as="generator_unordered")
-        results: Generator[Any, None, None] = parallel(delayed(_call)(*call) for call in calls)
+        results = parallel(delayed(kept)(rng(task), **task) for task in todo)
         with closing(results):  # which stops the processes on an error
-            for index, result in results:
-                self._journal.add(keys[index], result)
+            for _ in results:
                 self._tell(1)
-        return [self._journal.results[key] for key in keys]
+        return [kept(rng(task), **task) for task in asked]
 
     def each(self, step: Step, tasks: Mapping[Key, Task]) -> dict[Key, Any]:
         """Return the results of `repeat` by the keys of their tasks."""
@@ -271,10 +205,6 @@ class Run:
         self._done += done
         if self._progress is not None:
             self._progress(self._done, self._total)
-
-
-def _call(index: int, step: Step, seed: list[int], task: Task) -> tuple[int, Any]:
-    return index, step(np.random.default_rng(seed), **task)
 
 
 def grid(common: Task, /, **values: Iterable[Any]) -> dict[Any, Task]:
@@ -299,18 +229,14 @@ def embed(graphs: Any, d: int, seed: int = 0, **settings: Any) -> eg.JointEmbedd
 class Table:
     """Numbers, written as ``NAME.tsv``, or as ``NAME-part.tsv`` when ``part`` is given.
 
-    ``shown`` tables appear in RESULTS.md as well; long ones are files only.
+    ``shown`` tables appear in RESULTS.md as well; long ones are files only. Names of columns are
+    those of the catalog, unless a run decides them.
     """
 
-    columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     part: str = ""
     shown: bool = True
-
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise InputError(f"{len(self.columns)} columns, but a row has {len(row)}: {row}")
+    columns: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -325,20 +251,28 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that came out of one experiment."""
+    """All that came out of one experiment; ``values`` are those that its notes ask for."""
 
-    title: str
-    diagonal: str  # how self-loops were treated, in words
     findings: Sequence[Finding]
     tables: Sequence[Table]
     picture: Any  # a figure of matplotlib
-    notes: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def judged(claim: str, outcome: str, holds: Any, yes: str, no: str | None = None) -> Finding:
+def claim(key: str, place: int = 0) -> str:
+    """Return words of a finding, by "experiment.key": the claim, or why it holds or does not."""
+    name, _, part = key.partition(".")
+    words = CATALOG.get(name, {}).get("findings", {}).get(part, [key])  # or the claim itself
+    return str(words[min(place, len(words) - 1)])
+
+
+def judged(
+    key: str, outcome: str, holds: Any, yes: str | None = None, no: str | None = None
+) -> Finding:
     """Return the finding that a claim of the paper holds, or does not, with the reason of each."""
     verdict: Verdict = "reproduced" if holds else "differs"
-    return Finding(claim, outcome, verdict, yes if holds or no is None else no)
+    reason = yes if holds or (no is None and yes) else no
+    return Finding(claim(key), outcome, verdict, reason or claim(key, 1 if holds else 2))
 
 
 def beside(claim: str, values: Any, bound: float, outcome: str | None = None) -> Finding:
@@ -352,28 +286,30 @@ def beside(claim: str, values: Any, bound: float, outcome: str | None = None) ->
     return Finding(claim, said, cast(Verdict, verdict), reason)
 
 
-def new(claim: str, outcome: str, reason: str) -> Finding:
+def new(key: str, outcome: str, reason: str | None = None) -> Finding:
     """Return a finding on a question that the paper does not ask."""
-    return Finding(claim, outcome, "new", reason)
+    return Finding(claim(key), outcome, "new", reason or claim(key, 1))
 
 
 def write_outcome(outcome: Outcome, name: str, command: str, folder: Path) -> None:
     """Write tables as TSV, the picture, and what RESULTS.md needs as JSON; no file is ever half."""
+    words, shown = CATALOG[name], []
     for table in outcome.tables:
+        columns = table.columns or words["columns"][table.part or "main"]
+        if wrong := [row for row in table.rows if len(row) != len(columns)]:
+            raise InputError(f"{len(columns)} columns, but a row has {len(wrong[0])}: {wrong[0]}")
         path = folder / (f"{name}-{table.part}.tsv" if table.part else f"{name}.tsv")
-        write_table(path, table.columns, ([_text(cell, 6) for cell in row] for row in table.rows))
-    shown = [
-        {"columns": table.columns, "rows": [[_text(cell, 4) for cell in row] for row in table.rows]}
-        for table in outcome.tables
-        if table.shown
-    ]
+        write_table(path, columns, ([_text(cell, 6) for cell in row] for row in table.rows))
+        if table.shown:
+            rows = [[_text(cell, 4) for cell in row] for row in table.rows]
+            shown.append({"columns": columns, "rows": rows})
     kept = {
-        "title": outcome.title,
-        "diagonal": outcome.diagonal,
+        "title": words["title"],
+        "diagonal": words["diagonal"],
         "findings": [asdict(finding) for finding in outcome.findings],
         "tables": shown,
         "pictures": [save(outcome.picture, folder, name)],
-        "notes": outcome.notes,
+        "notes": words.get("notes", "").format(**outcome.values),
         "name": name,
         "command": command,
         "version": eg.__version__,

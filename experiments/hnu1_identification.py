@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 import eigengraphs as eg
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, embed, grid
+from experiments.frame import Outcome, Run, Table, embed, grid, new
 from experiments.repetitions import Array, Rng, error_of, measured
 
 #: Settings of the joint embeddings; the first goes with all other methods.
@@ -109,43 +110,32 @@ def hnu1(run: Run) -> Outcome:
     ahead = [name for name, gap in gaps.items() if gap.mean() > 2 * error_of(gap)]
     behind = [name for name, gap in gaps.items() if gap.mean() < -2 * error_of(gap)]
     return Outcome(
-        "People of HNU1 recognized from one scan of each",
-        "hollow graphs; *auto* (filled) in the joint embedding, entries as they are in all others.",
         [
-            Finding(
+            new(
                 f"our own bar: at least {BAR} are recognized by the rule of `evaluate`",
-                measured(ours), "new",
+                measured(ours),
                 "the bar holds" if ours.mean() >= BAR else "the bar does not hold",
             ),
-            Finding(
-                "the paper's protocol: Euclidean distances between loadings as they are",
+            new(
+                "hnu1.distances",
                 f"{measured(shares[PAPER]['rule'])}; angles of standardized loadings recognize "
-                f"{measured(ours - shares[PAPER]['rule'])} more", "new",
-                "by distance, the components that vary most decide alone",
+                f"{measured(ours - shares[PAPER]['rule'])} more",
             ),
-            Finding(
-                "every other method under the same rules",
-                "; ".join(f"{name} {measured(shares[name]['rule'])}" for name in gaps), "new",
+            new(
+                "hnu1.others",
+                "; ".join(f"{name} {measured(shares[name]['rule'])}" for name in gaps),
                 "beyond two standard errors of the difference, better than joint embedding: "
                 f"{', '.join(ahead) or 'none'}; worse: {', '.join(behind) or 'none'}",
             ),
         ],
-        [Table(("method", "identified", "discriminability",
-                *(f"identified, d = {k}" for k in DIMENSIONS)), rows)],
+        [Table(rows)],
         _picture(shares, fixed),
-        "30 people with ten scans each, 70 regions, weights log(1 + fibers). All is learned from "
-        "one session, a scan of each person, and the scans of all others are recognized; sessions "
-        f"{', '.join(map(str, sessions))} in turn. Identified: share of scans whose nearest in "
-        "that session is of the same person; discriminability: share of comparisons in which a "
-        "scan is nearer to its own person's. Nearest: by angles of features in units of their "
-        "standard deviation (spectra and graphs as vectors: in one unit); ASE and the Laplacian "
-        "eigenmap have distances of their own. The number of dimensions is that of "
-        "`n_components='cv'`, which predicts hidden pairs of the training graphs best, where "
-        f"labels allow no inner folds: {', '.join(map(str, numbers))} by session "
-        "(at most 120). Other methods have as many, or all that they can have (70; PCA 29); the "
-        f"variants and the paper's rule have {d}. Two columns with fixed numbers are beside. "
-        "Standard errors, over people.",
-    )  # fmt: skip
+        {"sessions": _listed(sessions), "numbers": _listed(numbers), "d": d},
+    )
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _picture(shares: dict[str, dict[Any, Array]], fixed: tuple[str, ...]) -> Any:

@@ -41,7 +41,6 @@ def links(run: Run) -> Outcome:
             found[measure] = found[measure].reshape(-1, len(METHODS))
     findings = [_verdict(name, found["ap"]) for name, found in results.items()]
     n_first = sum(finding.verdict != "differs" for finding in findings)
-    columns = ("data set", "measure", "by chance", *METHODS)
     rows = [
         (name, title, chance, *map(measured, found[measure].T))
         for name, found in results.items()
@@ -54,18 +53,11 @@ def links(run: Run) -> Outcome:
         for name, found in results.items()
     )
     return Outcome(
-        "Edges of multiplex graphs, predicted (links)",
-        "no loops; pairs of different vertices alone.",
         findings,
-        [Table(columns, rows)],
+        [Table(rows)],
         _picture(results),
-        "A tenth of the pairs of every graph, with and without an edge, held out of all graphs at "
-        f"once, {steps * draws} times. Graphs are undirected, an edge in either direction being an "
-        "edge. Means over the graphs of a set; standard errors over draws in parentheses. The "
-        "method \"joint\" is eigengraphs.inference.predict_edges with its defaults, and the next "
-        "two are what it consists of. It is first, or within a standard error of the first, in "
-        f"{n_first} of {len(SETS)} sets by average precision. The embedding adds to it: {gains}.",
-    )  # fmt: skip
+        {"draws": steps * draws, "first": n_first, "gains": gains},
+    )
 
 
 def _verdict(name: str, ap: Array) -> Finding:

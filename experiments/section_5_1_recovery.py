@@ -15,15 +15,22 @@ from scipy.stats import wilcoxon
 import eigengraphs as eg
 from eigengraphs.models.paper import LOADINGS_5_1, SECTION_5_1
 from experiments import drawing
-from experiments.frame import Finding, Outcome, Run, Table, embed, grid, judged, new, published
+from experiments.frame import (
+    Finding,
+    Outcome,
+    Run,
+    Table,
+    claim,
+    embed,
+    grid,
+    judged,
+    new,
+    published,
+)  # fmt: skip
 from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
 
 #: The two treatments that every simulation reports: the paper's letter, and what users have.
-DIAGONALS = {
-    "observed": "graphs with self-loops, which the loss counts (the paper's model)",
-    "filled": 'graphs without self-loops, diagonal="auto" (this library\'s default)',
-}
-TREATMENTS = "; ".join(f"*{name}*: {words}" for name, words in DIAGONALS.items())
+DIAGONALS = ("observed", "filled")
 SOLVERS = ("subspace", "algorithm1")
 PLATEAU = {1: 0.1, 2: 0.2}  # of h_2 and h_3 in Figure 2, as the paper prints them
 #: Table 1: settings of the estimator by row; the first four are the paper's.
@@ -101,16 +108,10 @@ def figure2(run: Run) -> Outcome:
         for i, size in enumerate(m) for k in range(3)
     ]  # fmt: skip
     return Outcome(
-        "Bias of the positions, and their change as graphs are added (section 5.1)",
-        f"{TREATMENTS}.",
         [one for diagonal in DIAGONALS for one in _bias_findings(diagonal, m, values[diagonal])],
-        [Table(("diagonal", "solver", "graphs", "component", "bias", "se of bias", "change",
-                "se of change"), rows, shown=False)],
+        [Table(rows, shown=False)],
         _bias_picture(m, values),
-        "The first m of one sample of graphs are embedded, so that a doubling adds graphs. "
-        "Components are compared in the order in which they are found, as in the paper: with few "
-        "graphs the third is often noise, which is why its error begins near the root of 2.",
-    )  # fmt: skip
+    )
 
 
 def _bias_findings(diagonal: str, sizes: list[int], values: dict[str, Any]) -> list[Finding]:
@@ -133,21 +134,19 @@ def _bias_findings(diagonal: str, sizes: list[int], values: dict[str, Any]) -> l
         reason = "the errors fall by less than a fifth over two doublings"
     return [
         judged(
-            "successive differences converge to 0 for all components",
+            "figure2.converge",
             f"{diagonal}: at m = {m}, " + ", ".join(measured(change[:, -1, k]) for k in range(3)),
             (changes[-1] < 0.5 * changes.max(axis=0)).all(),
-            "they fall once a component is found",
-            "they have not fallen to half of their largest value",
         ),
         Finding(
-            "the bias of h_2 and h_3 stops falling at about 0.1 and 0.2",
+            claim("figure2.plateau"),
             f"{diagonal}: at m = {m}, {measured(bias[:, -1, 1])} and {measured(bias[:, -1, 2])}, "
             f"which is {measured(ratios[0])} and {measured(ratios[1])} of that at m = {m // 4}",
             ("better" if below else "differs") if falling else "reproduced",
             reason,
         ),
         new(
-            "(one solver alone is in the paper)",
+            "figure2.solvers",
             f"{diagonal}: at m = 64, error of h_3 {measured(ours)} by the subspace solver "
             f"and {measured(theirs)} by Algorithm 1",
             "with few graphs the highest maxima of the objective are noise; the start from the "
@@ -212,14 +211,14 @@ def figure3(run: Run) -> Outcome:
         results = found[diagonal, sizes[-1]]
         typical = np.sqrt((results["difference"] ** 2).mean(axis=1))
         noise = results["errors"][:, 1].mean()
-        findings.append(judged(
-            "the differences between the two estimates of the first loading are small",
-            f"{diagonal}: at m = {sizes[-1]}, root mean square {measured(typical, 4)}, beside "
-            f"an error of {noise:.3f} of the oracle itself",
-            np.mean(typical) < 0.1 * noise,
-            "the estimated and the true first component nearly coincide",
-            "more than a tenth of the noise that no method can avoid",
-        ))  # fmt: skip
+        findings.append(
+            judged(
+                "figure3.small",
+                f"{diagonal}: at m = {sizes[-1]}, root mean square {measured(typical, 4)}, beside "
+                f"an error of {noise:.3f} of the oracle itself",
+                np.mean(typical) < 0.1 * noise,
+            )
+        )
         shown = [gaps[diagonal, m] for m in sizes]
         for body in panel.violinplot(shown, showextrema=False, widths=0.8)["bodies"]:
             body.set(facecolor=drawing.COLORS[0], alpha=0.35)
@@ -229,13 +228,10 @@ def figure3(run: Run) -> Outcome:
         drawing.tidy(panel, "number of graphs m", "", drawing.LOOPS[diagonal])
     axes[0].set_ylabel("estimated minus oracle")
     return Outcome(
-        "Loadings against the oracle (section 5.1)",
-        f"{TREATMENTS}.",
         findings,
-        [Table(("diagonal", "graphs", "mean difference", "standard deviation", "largest",
-                "error", "error of the oracle"), rows)],
+        [Table(rows)],
         figure,
-    )  # fmt: skip
+    )
 
 
 # ------------------------------------------------------------------------------- Table 1
@@ -281,17 +277,10 @@ def table1(run: Run) -> Outcome:
                      drawing.LOOPS[diagonal])  # fmt: skip
     axes[0].invert_yaxis()
     return Outcome(
-        "Four starts, and the subspace solver (section 5.1)",
-        f"{TREATMENTS}.",
         findings,
-        [Table(("diagonal", "start", "objective on 16 test graphs", "over that of the truth",
-                "the paper's ratio", "training objective", "seconds", "p, better than 1 random",
-                "p, better than best of 10"), rows)],
+        [Table(rows)],
         figure,
-        "The paper's 375 is not the summed squared loss on 16 graphs, which is what stands here; "
-        "ratios to the start from the truth are compared. p: one-sided Wilcoxon signed-rank tests "
-        "over the repetitions. Times are of one thread on this machine.",
-    )  # fmt: skip
+    )
 
 
 def _better(first: Any, second: Any) -> float:
@@ -340,14 +329,12 @@ def _start_findings(diagonal: str, results: dict[str, Any]) -> list[Finding]:
     return [
         *findings,
         judged(
-            "starts take about as long as each other, and ten of them ten times as long",
+            "table1.times",
             f"{diagonal}: median time over that of the start from the truth: {ratios}",
             5 < times["best of 10 random"] / times["truth"] < 20,
-            "each start is searched by itself",
-            "starts share more, or less, than a tenth of the work",
         ),
         new(
-            "(the subspace solver is not in the paper)",
+            "table1.subspace",
             f"{diagonal}: test objective {over_truth('subspace'):+.3%} of the truth start's, "
             f"{over_truth('subspace from SVD'):+.3%} when it starts from the SVD; median time "
             f"{times['subspace'] / times['SVD']:.2f} of Algorithm 1 from the SVD",
@@ -394,20 +381,20 @@ def hollow(run: Run) -> Outcome:
         drawing.tidy(panel, "number of graphs m", "" if k else "error of the component",
                      f"$h_{k + 1}$", scales="2y")  # fmt: skip
     axes[0].legend()
+    rows = [
+        (case, m, *(measured(values[m][case][what][:, k]) for what in ("error", "bias")
+                    for k in range(3))) for case in CASES for m in sizes
+    ]  # fmt: skip
     return Outcome(
-        "Hollow graphs against graphs with self-loops (section 5.1)",
-        "that is the question: all of them.",
         [
             judged(
-                "self-loops are allowed for theoretical convenience",
+                "hollow.theory",
                 f"at m = {last}, errors of h_2 and h_3: with loops {words('loops, observed')}; "
                 f"hollow graphs by the letter of eq. 1 {words('hollow, observed')}",
                 naive[1] <= 1.0,
-                "not a convenience: a zero diagonal is fitted as if it were data, and the weaker "
-                "components are lost",
             ),
             new(
-                "(filling the diagonal is not in the paper)",
+                "hollow.filled",
                 f"at m = {last}, hollow graphs: filled {words('hollow, filled')}, unobserved "
                 f"{words('hollow, unobserved')}",
                 "with each diagonal entry at the mean of its row, hollow graphs do as well as "
@@ -416,10 +403,6 @@ def hollow(run: Run) -> Outcome:
                 else "filling does not recover the components at this number of graphs",
             ),
         ],
-        [Table(("case", "graphs", "error of h_1", "h_2", "h_3", "bias of loading 1", "2", "3"),
-               [(case, m, *(measured(values[m][case][what][:, k]) for what in ("error", "bias")
-                            for k in range(3))) for case in CASES for m in sizes])],
+        [Table(rows)],
         figure,
-        "Loadings of filled graphs are solved on the pairs of different vertices alone, so that "
-        "the fill does not bias them.",
-    )  # fmt: skip
+    )

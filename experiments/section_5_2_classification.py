@@ -15,7 +15,7 @@ from eigengraphs.models.paper import LOADINGS_5_2, SECTION_5_2
 from experiments import drawing
 from experiments.frame import Finding, Outcome, Run, Table, grid, judged, new
 from experiments.repetitions import Array, Rng, error_of, mean_and_error, measured
-from experiments.section_5_1_recovery import DIAGONALS, TREATMENTS
+from experiments.section_5_1_recovery import DIAGONALS
 
 SIZES = (4, 6, 8, 10, 15, 20, 30, 40, 60, 80, 100, 150, 200)
 SHOWN = (10, 20, 60, 200)
@@ -100,25 +100,21 @@ def figure4(run: Run) -> Outcome:
             rows += [(diagonal, y, k + 1, float(mine[:, k].mean()),
                       float(mine[:, k].std(ddof=1)), truth[k]) for k in range(2)]  # fmt: skip
         drawing.tidy(panel, "component 1", "", drawing.LOOPS[diagonal])
-        findings.append(judged(
-            "the loadings of the two classes are separated",
-            f"{diagonal}: the class means are {apart:.1f} standard deviations apart; the "
-            f"nearest neighbor has the right class for {right:.1%} of the 200 graphs",
-            right > 0.95,
-            "the means of the classes are where the model puts them (crosses), up to bias of "
-            "the second component",
-            "too many graphs lie in the other class",
-        ))  # fmt: skip
+        findings.append(
+            judged(
+                "figure4.separated",
+                f"{diagonal}: the class means are {apart:.1f} standard deviations apart; the "
+                f"nearest neighbor has the right class for {right:.1%} of the 200 graphs",
+                right > 0.95,
+            )
+        )
     axes[0].set_ylabel("component 2")
     axes[0].legend()
     return Outcome(
-        "Loadings of 200 graphs of two classes (section 5.2)",
-        f"{TREATMENTS}.",
         findings,
-        [Table(("diagonal", "class", "component", "mean loading", "standard deviation", "truth"),
-               rows)],
+        [Table(rows)],
         figure,
-    )  # fmt: skip
+    )
 
 
 # ------------------------------------------------------------------------------- Figure 5
@@ -173,20 +169,14 @@ def figure5(run: Run) -> Outcome:
     axes[0].set_ylabel("accuracy of 1-NN")
     drawing.legend_below(figure, axes[0], 3)
     return Outcome(
-        "Classification of graphs, by nine methods (section 5.2)",
-        f"{TREATMENTS}, which ASE, PCA, MASE, OMNI and UASE get, too; LE, GS and GSS see hollow "
-        "graphs.",
         [one for diagonal in DIAGONALS for one in _findings(diagonal, values[diagonal], sizes)],
         [
-            Table(("diagonal", "method", *(f"m = {m}" for m in SHOWN)), shown, "summary"),
-            Table(("diagonal", "method", "graphs", "accuracy", "se"), rows, shown=False),
+            Table(shown, "summary"),
+            Table(rows, shown=False),
         ],
         figure,
-        f"1-NN, leaving out one of the m embedded graphs, {repetitions} repetitions. Two "
-        "dimensions for JE, ASE, LE, PCA, MASE, OMNI, UASE; the seven statistics are scaled to "
-        "unit variance; GSS are all eigenvalues. Each repetition embeds the first m of 200 graphs. "
-        "Bars are 95 % intervals (1.96 standard errors).",
-    )  # fmt: skip
+        {"repetitions": repetitions},
+    )
 
 
 def _margin(results: dict[str, Array], i: int) -> Array:
@@ -210,7 +200,7 @@ def _findings(diagonal: str, results: dict[str, Array], sizes: list[int]) -> lis
     top = max(LATER, key=lambda name: float(at_last[name].mean()))
     return [
         judged(
-            "joint embedding outperforms the five other approaches when given more than 10 graphs",
+            "figure5.first",
             f"{diagonal}: {measured(at_last['JE'])} at m = {last}; paired difference to the best "
             f"of the five, by m: {', '.join(f'{measured(x)} at {m}' for m, x in margins.items())}",
             not behind,
@@ -218,25 +208,22 @@ def _findings(diagonal: str, results: dict[str, Array], sizes: list[int]) -> lis
             f"not the highest at m = {', '.join(behind)}",
         ),
         judged(
-            "ASE, LE, GS and GSS do not take advantage of more graphs",
+            "figure5.alone",
             f"{diagonal}: accuracy rises from m = 20 to {last} by "
             + ", ".join(f"{measured(rises[name])} ({name})" for name in [*alone, "PCA", "JE"]),
             not rising,
-            "their features do not; 1-NN itself gains a little with more neighbors",
-            f"{', '.join(rising)} rises by more than 0.05: 1-NN has more neighbors to choose from, "
-            "whatever the features are",
+            no=f"{', '.join(rising)} rises by more than 0.05: 1-NN has more neighbors to choose "
+            "from, whatever the features are",
         ),
         judged(
-            "PCA has poor performance when the sample is small",
+            "figure5.pca",
             f"{diagonal}: {measured(results['PCA'][:, ten])} at m = 10 by SVD of the vectorized "
             f"graphs, as the paper words it; {measured(results['PCA-c'][:, ten])} if centered; at "
             f"m = {last} {measured(at_last['PCA'])} and {measured(at_last['PCA-c'])}",
             results["PCA"][:, ten].mean() < 0.8,
-            "n^2 numbers per component are learned from 10 graphs; what classes have in common "
-            "helps when it is not subtracted",
         ),
         new(
-            "(MASE, OMNI and UASE are later than the paper)",
+            "figure5.later",
             f"{diagonal}: at m = {last} "
             + ", ".join(f"{name} {measured(at_last[name])}" for name in LATER),
             f"JE minus the best of them, {top}: {measured(at_last['JE'] - at_last[top])}",

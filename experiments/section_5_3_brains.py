@@ -37,10 +37,6 @@ SPARSE = 0.001  # share of the fibers in the third row; chosen after a look at o
 D = 7  # dimensions of Figure 7
 BAR = 0.9  # our own: accuracy that hemispheres should be predicted with
 SIDES = (("left", True, drawing.COLORS[1]), ("right", False, drawing.COLORS[0]))
-DIAGONAL = (
-    "graphs without self-loops. *observed*: zeros on the diagonal are data, as in the paper; "
-    "*auto*: filled in the search, left out of the loss (this library's default)."
-)
 
 
 @cache
@@ -199,8 +195,6 @@ def figure6(run: Run) -> Outcome:
     main = {setting: curves for setting, curves in results.items()
             if setting.weights == "log1p" and setting.kept == 1.0}  # fmt: skip
     return Outcome(
-        "Subjects of HNU1 from d dimensions (section 5.3)",
-        f"{DIAGONAL} PCA takes the graphs as they are.",
         [
             _small_dimensions(main),
             _large_dimensions(main),
@@ -211,21 +205,7 @@ def figure6(run: Run) -> Outcome:
         ],
         [_summary(results), _by_dimension(results)],
         _curves_picture(results),
-        f"30 subjects with ten scans each, on {N_VERTICES} regions (the paper's parcellation has "
-        "1105): shapes can be compared, digits cannot. Fold f owns sessions 2f+1 and 2f+2. Eight "
-        "scans: trained on the other eight sessions, tested on these two. One scan: trained on "
-        "session 2f+1, tested on the nine others. Weights are log(1 + fibers), because counts run "
-        "from 1 to 63,035 and a handful of pairs would decide every distance; counts as they are "
-        "stand beside. *all*: centered by the mean of all 300 graphs, as the paper says, so that "
-        "test graphs take part in it; *training*: by the mean of the training graphs. Parameters: "
-        "d(n + m) for JE; for PCA d(n(n+1)/2 + m), since its components are symmetric, with the "
-        "paper's d(n^2 + m) beside. A ratio compares, fold by fold, the smallest numbers of "
-        f"dimensions that reach an accuracy, up to d = {largest} (PCA with one scan has at most "
-        "30). Standard errors are over folds as if these were independent. They are not: with "
-        "eight scans any two folds share six of eight training sessions, with one scan eight of "
-        "nine test sessions; true errors may be larger. The third row of the picture (one fiber in "
-        f"{1 / SPARSE:.0f}) was chosen after a look at other shares of the fibers. "
-        + _convergence(results),
+        {"largest": largest, "convergence": _convergence(results)},
     )
 
 
@@ -266,12 +246,11 @@ def _small_dimensions(main: Results) -> Finding:
     dimensions = (2, 5, 10, 20)
     few = [curves for setting, curves in main.items() if setting.scans == 1]
     return judged(
-        "one scan per subject: JE is more accurate than PCA when d is not large",
+        "figure6.small",
         "JE minus PCA (all, auto): "
         + ", ".join(f"{measured(_gap(main[Setting(1)], d))} at d = {d}" for d in dimensions),
         all(any(_is_positive(_gap(curves, d)) for d in dimensions[1:]) for curves in few),
-        "as in the paper",
-        f"70 large regions have {fibers():.0f} fibers between two of them on average, so that "
+        no=f"70 large regions have {fibers():.0f} fibers between two of them on average, so that "
         "single edges are hardly noisy; with far fewer fibers it turns round (see below), which "
         "need not be what happened on the paper's 1105 vertices",
     )
@@ -282,14 +261,15 @@ def _large_dimensions(main: Results) -> Finding:
             for setting in (Setting(1), Setting(8)) for method in ("JE", "PCA")}  # fmt: skip
     low = sorted({method for (_, method), values in last.items() if values[:, -1].mean() < 0.9})
     return judged(
-        "both methods classify very accurately when d is large enough",
+        "figure6.large",
         "all, auto: "
-        + "; ".join(f"{setting.words}: {method} {measured(values[:, -1])} at d = {values.shape[1]}"
-                    for (setting, method), values in last.items()),
+        + "; ".join(
+            f"{setting.words}: {method} {measured(values[:, -1])} at d = {values.shape[1]}"
+            for (setting, method), values in last.items()
+        ),
         not low,
-        "at least 0.9 each",
-        f"below 0.9 for {' and '.join(low)} within the dimensions of this run",
-    )  # fmt: skip
+        no=f"below 0.9 for {' and '.join(low)} within the dimensions of this run",
+    )
 
 
 def _fewer_parameters(setting: Setting, curves: Curves) -> Finding:
@@ -307,25 +287,22 @@ def _fewer_parameters(setting: Setting, curves: Curves) -> Finding:
             bar = REQUIRED if few and target == TARGETS[0] else SEVERAL
             fewest.append(float(ratio.mean()) / bar)
     return judged(
-        "JE needs far fewer parameters for the same accuracy",
+        "figure6.parameters",
         f"{'one scan' if few else 'eight scans'}, {setting.centring}, {setting.diagonal}; "
         "parameters of PCA over those of JE to reach an accuracy of " + "; ".join(told),
         min(fewest, default=0.0) >= 1,
         f"at least {SEVERAL} times at every target that both reach in every fold"
         + f", and {REQUIRED} times at {TARGETS[0]}" * few
         + ", as we require: the paper gives no number; ours were set when the ratios were known",
-        "less than we require at a target, or no target that both reach in every fold",
     )
 
 
 def _reference(main: Results) -> Finding:
     one, eight = (main[Setting(scans)]["1-NN"] for scans in (1, 8))
     return judged(
-        "1-NN on vectorized graphs is almost perfect",
+        "figure6.edges",
         f"{measured(one)} with one scan per subject, {measured(eight)} with eight",
         one.mean() > 0.95 and eight.mean() > 0.95,
-        "above 0.95 in both scenarios",
-        "not above 0.95 in both scenarios",
     )
 
 
@@ -344,12 +321,15 @@ def _fewer_fibers(results: Results) -> Finding:
         if LIKE_PAPER in thinned:
             reason += f", where JE is {'' if LIKE_PAPER in overtakes else 'not '}ahead"
     return new(
-        "(fewer fibers are not in the paper) is it the noise of single edges that decides?",
+        "figure6.fibers",
         "JE minus PCA at d = 5 and 10, one scan: "
-        + "; ".join(f"with {share * each:.3g} fibers per pair {measured(_gap(curves, 5))} and "
-                    f"{measured(_gap(curves, 10))}" for share, curves in thinned.items()),
+        + "; ".join(
+            f"with {share * each:.3g} fibers per pair {measured(_gap(curves, 5))} and "
+            f"{measured(_gap(curves, 10))}"
+            for share, curves in thinned.items()
+        ),
         reason,
-    )  # fmt: skip
+    )
 
 
 def _metric(main: Results) -> Finding:
@@ -359,15 +339,12 @@ def _metric(main: Results) -> Finding:
     }
     worst = max(abs(gap.mean()) for gap in gaps.values())
     return new(
-        "(not in the paper) distances between loadings, or between the fitted graphs?",
+        "figure6.metric",
         "loadings minus fitted graphs, mean over d = 5, 10, 20, 30 (auto, all): "
         + ", ".join(f"{measured(gaps[x])} with {x.words}" for x in (Setting(1), Setting(8))),
         f"at most {worst:.3f} apart in all settings: the protocol of the paper, Euclidean "
         "distances of loadings, loses nothing",
     )
-
-
-_COLUMNS = ("scans", "diagonal", "centered by", "weights", "fibers kept", "method")
 
 
 def _summary(results: Results) -> Table:
@@ -386,8 +363,7 @@ def _summary(results: Results) -> Table:
                 measured(parameters(method, needed, setting.scans), 0),
                 None if method == "PCA" else f"{_late(curves)} of {len(values)}",
             ))  # fmt: skip
-    heads = (*(f"d = {d}" for d in dimensions), "largest d", "1-NN on graphs")
-    return Table((*_COLUMNS, *heads, f"parameters for {TARGETS[0]}", "fits not converged"), rows)
+    return Table(rows)
 
 
 def _by_dimension(results: Results) -> Table:
@@ -398,8 +374,7 @@ def _by_dimension(results: Results) -> Table:
         for method, values in ((name, curves[name]) for name in METHODS)
         for i in range(values.shape[1])
     ]  # fmt: skip
-    columns = (*_COLUMNS, "d", "accuracy", "se", "parameters", "parameters with n^2")
-    return Table(columns, rows, part="by-dimension", shown=False)
+    return Table(rows, "by-dimension", shown=False)
 
 
 def _curves_picture(results: Results) -> Any:
@@ -509,22 +484,10 @@ def figure7(run: Run) -> Outcome:
         for (weights, centered, diagonal), one in results.items()
     ]  # fmt: skip
     return Outcome(
-        "Latent positions of brain regions, by hemisphere (section 5.3)",
-        DIAGONAL,
         list(_hemisphere_findings(results)),
-        [Table(("weights", "centered", "diagonal", "accuracy", "chance: mean, 95 %",
-                *(f"AUC of {k + 1}" for k in range(D)), "converged"), rows)],
+        [Table(rows)],
         _positions_picture(results["log1p", True, "auto"]),
-        "All 300 graphs on 70 regions, 35 per side (the paper: 1105 vertices, 507 left and 525 "
-        "right), weights log(1 + fibers) and, beside them, counts. The picture is of centered "
-        "graphs with weights log(1 + fibers) and diagonal auto. Accuracy: logistic regression on "
-        "standardized positions, 5-fold cross-validation, repeated with other folds; the first "
-        "standard error is over repetitions, the second, in brackets, that of a share of 70 "
-        "vertices. That one is doubtful near 1, where a share of 70 is far from normal, and both "
-        "it and Mann and Whitney's test take regions as independent, though most have a mirror "
-        "image on the other side that is connected much alike. Chance: the same with shuffled "
-        "hemispheres, mean and 95 % quantile.",
-    )  # fmt: skip
+    )
 
 
 def _accuracy(one: Any) -> str:
@@ -546,26 +509,17 @@ def _hemisphere_findings(results: dict[Any, Any]) -> Iterable[Finding]:
         reason = f"{len(found)} of {D} have a p below 0.05 / {D} in Mann and Whitney's test"
         if centered:
             best = int(np.argmax(one["AUC"])) + 1
+            yield judged("figure7.several", outcome, len(found) >= 2, reason)  # fmt: skip
             yield judged(
-                "several dimensions show a structure that is clearly related to the hemisphere",
-                outcome, len(found) >= 2, reason,
-            )  # fmt: skip
-            yield judged(
-                "this structure is specially highlighted on the 7th dimension",
+                "figure7.seventh",
                 f"{case}: dimension {best} separates most, area {one['AUC'][best - 1]:.3f}; "
                 f"the 7th has {one['AUC'][6]:.3f}",
                 best == D,
-                "as in the paper",
-                "the order of components follows what varies most between graphs, and other "
-                "regions and weights may vary otherwise",
             )
         else:
-            yield new(
-                "(the paper centered its graphs) do several dimensions tell it without centering?",
-                outcome, reason,
-            )  # fmt: skip
+            yield new("figure7.plain", outcome, reason)  # fmt: skip
         yield new(
-            "(not in the paper) can the hemisphere be predicted from the positions?",
+            "figure7.predicted",
             f"{case}: {_accuracy(one)}; chance {np.mean(one['chance']):.3f}, its 95 % quantile "
             f"{np.quantile(one['chance'], 0.95):.3f}",
             f"accuracy {'is' if np.mean(one['accuracy']) >= BAR else 'is not'} at least {BAR}, a "
@@ -580,7 +534,7 @@ def _hemisphere_findings(results: dict[Any, Any]) -> Iterable[Finding]:
             for kind in ("log1p", "counts")
         )  # fmt: skip
         yield new(
-            "(not in the paper) counts instead of log(1 + counts)",
+            "figure7.counts",
             "; ".join(f"{name(*key)}: {_accuracy(one)}" for (_, *key), one in counts.items()),
             f"a component of counts rests on {narrow:.0f} regions (1 / sum h^4, median), one of "
             f"log(1 + counts) on {wide:.0f}: heavy pairs decide",

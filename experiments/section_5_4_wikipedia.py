@@ -32,10 +32,7 @@ PAPER_CLASSES = {"people": 326, "things": 181, "math": 197}
 PAPER_N = sum(PAPER_CLASSES.values())
 #: Why scores may be lower here, as far as it goes.
 THINGS = "the paper's things are of one class with math here, and it found them mixed with people"
-DIAGONALS = {
-    "observed": "zeros on the diagonal are data, for JE and ASE, as in the paper",
-    "auto": "filled with the mean of the row, for JE (this library's default) and ASE",
-}
+DIAGONALS = ("observed", "auto")
 KINDS = ("ARI", "purity")
 CLASSES = (("people", drawing.COLORS[0]), ("math", drawing.COLORS[1]))
 
@@ -190,21 +187,16 @@ def table2(run: Run) -> Outcome:
         }
     people, math = np.sum(results["observed", 3]["ASE+EN"].members, axis=0)
     return Outcome(
-        "Clusters of Wikipedia pages (section 5.4)",
-        "; ".join(f"*{name}*: {words}" for name, words in DIAGONALS.items())
-        + ". The graphs have no self-loops.",
         list(_cluster_findings(results, people, math)),
         [_table(results, 3), _table(results, 2), _differences(results)],
         _scores_picture(results),
-        f"The paper's subset of pages: n = {people + math}, {people} on people and {math} on "
-        "mathematics. The public labels have one class where the paper has two "
-        "({things} things and {math} math terms; {people} people), ".format(**PAPER_CLASSES)
-        + "and its split is not published: scores are against two "
-        "classes, and the paper's numbers stand beside them for their order alone. Positions in "
-        "three dimensions, rows scaled to norm 1 (pages without any weight in them stay at zero), "
-        f"k-means with {STARTS} starts. Standard errors: spread over {samples} "
-        "bootstrap samples of the pages, clustered again, the same for all methods. Random: the "
-        f"clusters against {permutations} shuffles of the labels, mean and 95 % quantile.",
+        {
+            "pages": people + math,
+            "people": people,
+            "math": math,
+            "samples": samples,
+            "permutations": permutations,
+        },
     )
 
 
@@ -223,7 +215,7 @@ def _cluster_findings(results: Results, people: int, math: int) -> Iterable[Find
         two = results[diagonal, 2]
         ari = [scores.of_all["ARI"] for scores in two.values()]
         yield new(
-            "(2-means is not in the paper) two clusters for two classes",
+            "table2.two",
             f"{diagonal}: ARI {min(ari):.3f} to {max(ari):.3f}; JE+FR minus ASE+FR "
             + _signed(*_difference(two, "JE+FR", "ASE+FR")),
             f"{sum(s.p('ARI') < 0.05 for s in two.values())} of {len(two)} methods are better "
@@ -248,11 +240,10 @@ def _about(name: str, scores: ByMethod) -> Iterable[Finding]:
     lowest = min(s.of_all["ARI"] for s in scores.values())
     random = max(np.quantile(s.shuffled["ARI"], 0.95) for s in scores.values())
     yield judged(
-        "all methods are significantly better than random",
+        "table2.random",
         f"{name}: largest p {worst:.2g} over methods and both scores; ARI at least "
         f"{lowest:.3f}, beside {random:.3f} at random (95 %)",
         worst < 0.05,
-        "by shuffled labels",
     )
     for claim, first, second, clear in (
         ("JE improves on ASE for the French graph significantly", "JE+FR", "ASE+FR", True),
@@ -317,10 +308,7 @@ def _table(results: Results, clusters: int) -> Table:
                 if clusters == 3:
                     cells.append("{:.3f} ({:.3f})".format(*PAPER[method][2 * i : 2 * i + 2]))
             rows.append((*cells, scores.zero_rows))
-    columns: list[str] = ["diagonal", f"method, {clusters}-means"]
-    for what in KINDS:
-        columns += [what, f"{what} at random", "p"] + ["the paper"] * (clusters == 3)
-    return Table((*columns, "zero rows"), rows, part="" if clusters == 3 else "2-means")
+    return Table(rows, "" if clusters == 3 else "2-means")
 
 
 def _differences(results: Results) -> Table:
@@ -331,8 +319,7 @@ def _differences(results: Results) -> Table:
          _signed(*_difference(scores, first, second)), f"{PAPER[first][0] - PAPER[second][0]:+.3f}")
         for (diagonal, clusters), scores in results.items() for first, second in pairs
     ]  # fmt: skip
-    return Table(("diagonal", "clusters", "difference in ARI", "here", "the paper"), rows,
-                 part="differences")  # fmt: skip
+    return Table(rows, part="differences")  # fmt: skip
 
 
 def _scores_picture(results: Results) -> Any:
@@ -380,27 +367,22 @@ def figure8(run: Run) -> Outcome:
         for (diagonal, d), three in results.items() if d == D
     )  # fmt: skip
     return Outcome(
-        "Joint latent positions of Wikipedia pages (section 5.4)",
-        "graphs without self-loops. *observed*: zeros on the diagonal are data, as in the paper; "
-        "*auto*: filled in the search, left out of the loss (this library's default; drawn).",
         [
             *(_apart(diagonal, results[diagonal, D]) for diagonal in ("auto", "observed")),
             new(
-                "(more dimensions are not in the paper) are the classes in the graphs at all?",
-                "; ".join(f"{diagonal}, d = {d}: {measured(one['accuracy'])}"
-                          for (diagonal, d), one in results.items()),
+                "figure8.classes",
+                "; ".join(
+                    f"{diagonal}, d = {d}: {measured(one['accuracy'])}"
+                    for (diagonal, d), one in results.items()
+                ),
                 f"accuracy {'rises' if rises else 'does not rise'} with d: the three strongest "
                 "directions of these graphs are other groups than people and math",
             ),
         ],
-        [Table(("diagonal", "d", "accuracy", "with shuffled labels", "larger class", "silhouette",
-                *(f"AUC of {k + 1}" for k in range(D))), rows)],
+        [Table(rows)],
         _positions_picture(results["auto", D]),
-        "704 pages, two classes (the paper's things and math terms are one). Accuracy: linear "
-        "discriminant analysis of positions with rows of norm 1, 5-fold cross-validation; errors "
-        f"over {repetitions} repetitions with other folds. Silhouette: of the classes, same "
-        "positions; 1 is apart, 0 is mixed. AUC: area under the curve of each dimension alone.",
-    )  # fmt: skip
+        {"repetitions": repetitions},
+    )
 
 
 def _majority(one: Any) -> float:
@@ -418,7 +400,7 @@ def _apart(diagonal: str, one: Any) -> Finding:
     like_paper = (PAPER_CLASSES["people"] + PAPER_CLASSES["math"]) / PAPER_N
     best = int(np.argmax(one["AUC"]))
     return judged(
-        "the latent positions of math terms are separated from the others",
+        "figure8.apart",
         f"{diagonal}: accuracy {accuracy:.3f} [{error:.3f}, of a share of {n} pages], beside "
         f"{_majority(one):.3f} by guessing the larger class and {measured(one['chance'])} with "
         f"shuffled labels; silhouette {one['silhouette']:.3f}; best dimension {best + 1}, area "

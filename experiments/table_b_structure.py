@@ -120,23 +120,7 @@ def table_b(run: Run) -> Outcome:
             *(" / ".join(f"{values[x]:.4f}" if x in values else "" for x in "FGP")
               for values in PUBLISHED[key].values()),
         ))  # fmt: skip
-    columns = (
-        "n, m, d1, d2", *(f"ours, {x}" for x in "FGP"), "ranks right",
-        *(f"alternating SVD, {x}" for x in "FGP"), "COSIE, P",
-        *(f"{name} published, F / G / P" for name in next(iter(PUBLISHED.values()))),
-    )  # fmt: skip
-    return Outcome(
-        "Shared and individual structure (table B)",
-        "no loops; ours replaces the diagonal by its fit, the others take its zeros.",
-        findings,
-        [Table(columns, rows)],
-        _picture(results, chosen),
-        "Relative Frobenius error off the diagonal, mean over graphs, of the common part F, of "
-        f"the individual parts G and of their sum P; {repetitions} repetitions, standard errors "
-        "in parentheses; published are means of 100. Alternating SVD and COSIE are told the "
-        "ranks; ours finds them (share of repetitions with all ranks right). Ratios are on the "
-        "same draws.",
-    )
+    return Outcome(findings, [Table(rows)], _picture(results, chosen), {"repetitions": repetitions})
 
 
 def _cell(values: Array) -> str:

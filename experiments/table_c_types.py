@@ -162,25 +162,14 @@ def table_c(run: Run) -> Outcome:
             f"{ranked[0]} is best",
         ))  # fmt: skip
     return Outcome(
-        "Types of neurons and of pages (table C)",
-        "observed in the baselines, the default in joint embeddings; graphs have no loops.",
         findings,
         [
-            Table((*names, *METHODS), shown),
-            Table(
-                (*names, "method", "rows", "d", "error, %", "standard error"),
-                rows, "by-dimension", shown=False,
-            ),
+            Table(shown),
+            Table(rows, "by-dimension", shown=False),
         ],
         _picture(results, best, sizes["dims"], cases),
-        f"Errors in per cent of {NEIGHBORS} nearest neighbors, {FOLDS} folds, "
-        f"{sizes['repetitions']} repetitions (standard errors over these, in parentheses), with "
-        f"the best number of dimensions up to {max(sizes['dims'])}, as the published protocol has, "
-        "and the better of rows as they are and of unit length: what is best is chosen on the same "
-        "folds, so that all errors are somewhat too low. Positions of joint embeddings are columns "
-        "of H (directed: and of G, side by side), weighted by the root of their root mean square "
-        "loadings; of the baselines, the common positions.",
-    )  # fmt: skip
+        {"repetitions": sizes["repetitions"], "most": max(sizes["dims"])},
+    )
 
 
 def _best(found: dict[str, list[list[float]]], dims: list[int]) -> tuple[Array, str]:

@@ -330,21 +330,11 @@ def theory(run: Run) -> Outcome:
     sums = run.repeat(identity, ({"n": n, "draws": 4 * times} for n in (3, 4)))
     m = sizes_to(largest)
     return Outcome(
-        "Theorems 2.1, 3.1, 4.1 and 4.2",
-        "the theorems are about graphs with loops, which the loss counts (*observed*). *hollow*: "
-        "the same graphs without loops, zeros taken as data; *filled*: without loops, "
-        '`diagonal="auto"`, this library\'s default.',
         [*_represented(built), *_independent(fits, forced), *_converged(by_design, m),
          *_bounded(designs), *_lemmas(designs, sums)],
-        [*_tables(built, by_design, m),
-         Table(("n", "distance", "bound", "sharper bound", "distance, hollow", "bound, hollow",
-                "sharper bound, hollow"),
-               [(one["n"], *(one[kind][name] for kind in ("loops", "hollow")
-                             for name in ("distance", "printed", "sharper"))) for one in designs],
-               part="bounds", shown=False)],
+        _tables(built, by_design, designs, m),
         _picture(m, by_design, designs, fits),
-        f"Slopes are of the logarithm of the distance against that of m = {m[0]} to {m[-1]}; "
-        "*estimate from h_1* is at the largest m. All distances are up to sign.",
+        {"first": m[0], "last": m[-1]},
     )  # fmt: skip
 
 
@@ -360,28 +350,24 @@ def _represented(built: dict[Any, Any]) -> list[Finding]:
     sharp = all(k == n * (n + (1 if loops else -1)) // 2 for (n, loops), k in need.items())
     return [
         judged(
-            "Theorem 2.1: any distribution on graphs, also with dependent edges, is an MREG",
+            "theory.any",
             f"{count} random distributions on all graphs of 3 and 4 vertices: the probability "
             f"of every graph within {error:.0e}; sampled frequencies agree (smallest of "
             f"{count} p-values {pvalue:.2g})",
             error <= EXACT and pvalue * count > RATE,
-            "by the construction of the proof, n (n + 1) / 2 components",
-            "the construction does not give the distribution",
         ),
         judged(
-            "d = n (n - 1) / 2 is enough for any distribution on binary graphs (before Theorem "
-            "2.1); the proof takes n (n + 1) / 2",
+            "theory.enough",
             f"without loops n (n - 1) / 2 are enough (within {pairs:.0e}); where at most one edge "
             "or loop occurs, at least "
-            + ", ".join(f"{k} for n = {n} {'with' if loops else 'without'} loops"
-                        for (n, loops), k in need.items()) + " are needed",
+            + ", ".join(
+                f"{k} for n = {n} {'with' if loops else 'without'} loops"
+                for (n, loops), k in need.items()
+            )
+            + " are needed",
             not (sharp and pairs <= EXACT),
-            "the number in the text is that of graphs without loops, where terms of pairs of "
-            "vertices do it (their diagonal, the degrees, must then be ignored); with loops, as "
-            "MREG is defined, n (n + 1) / 2 can be needed: if no two edges occur together, every "
-            "P_i has one entry, and these entries span the space",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _all(fits: list[Any], what: str) -> Array:
@@ -398,8 +384,7 @@ def _independent(fits: dict[str, list[Any]], forced: list[float]) -> list[Findin
     beyond = reported[hollow <= DEPENDENT]
     return [
         judged(
-            "Theorem 3.1: a component of the greedy fit is linearly independent of the earlier "
-            "ones, or all its loadings are zero",
+            "theory.independent",
             f"observed: of {lam.size} components, {loaded.sum()} have loadings and are at least "
             f"{d[loaded].min():.2g} (of 1) from the span of the earlier, {(~loaded).sum()} have "
             f"none; a dependent term that is forced gets loadings below {max(forced):.0e}",
@@ -409,20 +394,16 @@ def _independent(fits: dict[str, list[Any]], forced: list[float]) -> list[Findin
             "library",
         ),
         new(
-            "(how near to dependent can a component be?)",
+            "theory.near",
             "all loadings are within distance from the span times norm of the residual (largest "
             f"excess {max(excess, 0.0):.0e})",
-            "what is left is orthogonal to the span, so <R_i, h h^T> sees only the part of h h^T "
-            "outside: the theorem is the case of distance 0",
         ),
         new(
-            "Theorem 3.1 for graphs without loops (not in the paper)",
+            "theory.hollow",
             f"filled: the components of the search are independent, but {beyond.size} of "
             f"{hollow.size}, those beyond n (n - 1) / 2, are dependent on the pairs s != t, and "
             f"their reported loadings are not zero (up to {beyond.max(initial=0.0):.2f} of the "
             "largest graph's norm)",
-            "loadings are taken from the pairs s != t, which have n (n - 1) / 2 dimensions; beyond "
-            "that the fit is exact and loadings are not unique. Only tiny graphs get there",
         ),
     ]
 
@@ -443,20 +424,15 @@ def _converged(by_design: dict[str, Any], m: list[int]) -> list[Finding]:
              for t in TREATMENTS}  # fmt: skip
     return [
         judged(
-            "Theorem 4.1: the estimate converges to the minimizers of D",
+            "theory.converges",
             f"slopes of log distance from h' against log m, {len(by_design)} designs: "
             + "; ".join(words),
             good,
-            "the distance falls as the root of m. Without loops h' is another vector, and the "
-            "theorem holds for it",
-            "the distance does not fall as the root of m",
         ),
         new(
-            "the limit is h', and h' is near h_1 (section 4)",
+            "theory.limit",
             f"distances from h_1 at m = {m[-1]}: "
             + "; ".join(f"{t} {distances}" for t, distances in truth.items()),
-            "with loops h' is nearly h_1; zeros on the diagonal move it away, by more where h_1 is "
-            "uneven or n small, and filling takes back part of that",
         ),
     ]
 
@@ -475,29 +451,24 @@ def _bounded(designs: list[Any]) -> list[Finding]:
     intervals = " u ".join(f"[{low:.2f}, {high:.2f}]" for low, high in paper.allowed_distances())
     return [
         judged(
-            "Theorem 4.2: ||h' - h_1|| <= 2 E(lambda) / (E(lambda^2) (h_1^T h')^2)",
+            "theory.bound",
             f"{len(designs)} random designs: largest ratio of left to right {ratio:.2f}; with the "
             f"other sign of h', also a minimizer, the inequality fails in {opposite}",
             ratio <= 1,
-            "true for the sign with h_1^T h' >= 0. Davis-Kahan bounds the sine of the angle, which "
-            "is less than the distance: the constant holds all the same, since the gap is at least "
-            "E(lambda^2)",
         ),
         judged(
-            "ER with n = 100, p = 0.5: ||h' - h_1|| in [0, 0.04] u [1.28, 1.52]",
+            "theory.er",
             f"{intervals}; the minimizer is within {max(paper.minimizer().distance, 1e-15):.0e} of "
             f"h_1, and a bound that needs no h' says {paper.distance_bound():.1e}",
             intervals == "[0.00, 0.04] u [1.28, 1.52]",
-            "the second interval is one of the proof, not of the minimizer",
         ),
         new(
-            "(is there a bound without the second interval?)",
+            "theory.interval",
             "||h' - h_1|| <= 2 sin(phi / 2), sin(phi) = 2 E(lambda) max h_1^2 / (E(lambda^2) + "
             f"noise): largest ratio {sharper:.2f}, smaller than the printed bound by a factor of "
             f"{gain:.1f} (median). Hollow: {hollow_sharper:.2f} for its own such bound; the "
             f"printed one is proved in {proved.sum()} of {len(proved)} designs, ratio "
             f"{hollow_ratio:.2f}",
-            "h' does no worse than h_1, which bounds its eigenvalue from below",
         ),
     ]
 
@@ -510,27 +481,24 @@ def _lemmas(designs: list[Any], sums: list[Any]) -> list[Finding]:
     printed = min(one["printed"] for one in sums)
     return [
         judged(
-            "lemmas of Appendix A: h' leads the spectrum of E(<A, h'h'^T> A), which is within "
-            "2 E(lambda) of E(lambda^2) (h_1^T h')^2 h_1 h_1^T",
+            "theory.lemmas",
             f"hold in {first} and {second} of {count} cases with and without loops (for "
             "these with the diagonal of h_1 h_1^T left out); the largest distance is "
             f"{norm:.2f} of the second bound",
             first == second == count,
-            "at h' found by ascents from many starts",
         ),
         judged(
-            "second lemma: E(<A, h'h'^T> A | P) = 2 h'h'^T * P * (J - P) - diag(h_1 h_1^T * P * "
-            "(J - P)) + lambda (h_1^T h')^2 P",
+            "theory.second",
             f"summed over all graphs of 3 and 4 vertices, it is off by {printed:.0e} or more; with "
             f"diag(h'h'^T * P * (J - P)) it holds within {corrected:.0e}",
             not corrected <= EXACT < printed,
-            "a slip: h_1 for h' in the diag term. The next display has h', and nothing after it "
-            "changes",
         ),
     ]
 
 
-def _tables(built: dict[Any, Any], by_design: dict[str, Any], m: list[int]) -> list[Table]:
+def _tables(
+    built: dict[Any, Any], by_design: dict[str, Any], designs: list[Any], m: list[int]
+) -> list[Table]:
     rows: list[Any] = []
     for (n, loops, kind), of in built.items():
         pairs = (
@@ -553,13 +521,10 @@ def _tables(built: dict[Any, Any], by_design: dict[str, Any], m: list[int]) -> l
                 near = mean_and_error(limit[:, i]) if known else (None, None)
                 estimates.append((design, size, treatment, *near, *mean_and_error(truth[:, i])))
     return [
-        Table(("n", "loops", "distribution", "components", "largest error", "smallest p-value",
-               "largest covariance of two edges", "components, pairs alone",
-               "largest error, pairs alone", "dimensions needed at least"), rows),
-        Table(("design", "graphs", "treatment", "from h'", "se", "from h_1", "se of this"),
-              estimates, part="estimates", shown=False),
-        Table(("design", "treatment", "slope from h'", "h' from h_1", "estimate from h_1"),
-              slope_rows, part="slopes"),
+        Table(rows), Table(estimates, "estimates", shown=False), Table(slope_rows, "slopes"),
+        Table([(one["n"], *(one[kind][name] for kind in ("loops", "hollow")
+                            for name in ("distance", "printed", "sharper"))) for one in designs],
+              "bounds", shown=False),
     ]  # fmt: skip
 
 

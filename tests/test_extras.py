@@ -8,7 +8,7 @@ import textwrap
 HIDE = """
 import importlib.abc, sys
 EXTRAS = {"matplotlib", "typer", "rich", "pandas", "networkx", "igraph", "h5py", "pyarrow"}
-EXTRAS |= {"platformdirs", "rdata", "requests", "tqdm", "zarr", "fsspec", "distributed", "dask"}
+EXTRAS |= {"platformdirs", "rdata", "requests", "zarr", "fsspec", "distributed", "dask"}
 EXTRAS |= {"jinja2"}
 class Hide(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):

@@ -141,7 +141,7 @@ def text_files() -> None:
     put("cut.csv.gz", "a gzip file, cut off", "incomplete", small[:-9] + small[-8:-4] + b"\0")
     put("deep.edgelist", "vertices as JSON, nested 12,000 deep", "not a list in JSON",
         "# vertices: " + "[" * 12_000 + "\na b 1\n")  # fmt: skip
-    put("deep_data.edgelist", "edge data nested 9,000 deep", "is not an edge",
+    put("deep_data.edgelist", "edge data nested 9,000 deep", "is not a number",
         "0 1 {'weight': " + "-" * 9_000 + "1}\n1 2 {'weight': 1}\n")  # fmt: skip
     put("half_a_letter.csv", "UTF-16 that ends within a letter", "begins as UTF-16",
         "0,1\n1,0\n".encode("utf-16") + b"\0")  # fmt: skip
@@ -164,18 +164,6 @@ def text_files() -> None:
     put("dtd.graphml", "a document type elsewhere, in UTF-16", "document type",
         (far + plain.format("b", "b")).replace('"1.0"', '"1.0" encoding="utf-16"', 1)
         .encode("utf-16"))  # fmt: skip
-    put("deep.gml", "lists within lists, 2,000 deep", "not a GML file",
-        "graph [ node [ id 0 " + "a [ " * 2_000)  # fmt: skip
-    label = '*Vertices 2\n1 "{}"\n2 "b"\n*Edges\n1 2 1\n'.format("a" * 2_000_000)
-    put("label.net.gz", "a label of 2 MB, which takes the square of its length",
-        "has 2,000,004 characters", gzip.compress(label.encode(), mtime=0))  # fmt: skip
-    literal = "0 1 {'weight': 1, 'more': [" + "1," * 10**7 + "]}\n1 2 {'weight': 1}\n"
-    put("literal.edgelist.gz", "edge data of 20 MB, which take 4 GB to parse",
-        "characters, more than 10,000", gzip.compress(literal.encode(), mtime=0))  # fmt: skip
-    put("half_name.gml", "a vertex whose name is half a character", "not valid UTF-8",
-        'graph [ node [ id 0 label "a" ] node [ id 1 label "&#55296;" ] ]')  # fmt: skip
-    put("vertices.net", "a list of 10**12 vertices", "not a Pajek file",
-        '*Vertices 1000000000000\n1 "a"\n')  # fmt: skip
 
 
 # ---------------------------------------------------------------------- MATLAB

@@ -59,7 +59,7 @@ def warm_up(folder):
     for name in ("a.npz", "a.mat", "a.parquet"):
         eg.io.write(stack, folder / name)
         eg.read(folder / name)
-    for ending in ("csv", "edgelist", "graphml", "gml", "net"):
+    for ending in ("csv", "edgelist", "graphml"):
         eg.io.write(stack, folder / ending, format=ending)
         eg.read(folder / ending)
     for storage in ("dense", "sparse"):

@@ -112,20 +112,16 @@ def put(contents, folder):
 # ------------------------------------------------------------------------------ downloading
 
 
-def test_absent_files_are_downloaded_once_and_with_a_bar(server, tmp_path, capsys):
+def test_absent_files_are_downloaded_once(server, tmp_path):
     hnu1 = fetch_hnu1(data_folder=tmp_path)
     assert stored(tmp_path) == TINY
     assert hnu1.graphs.dense[:, 0, 69].tolist() == list(range(1, 301))
     assert sorted(server.asked) == sorted(
         "/jesusdaniel/multiGM/b9cf82e5/BrainData/" + path.removeprefix("hnu1/") for path in TINY
     )
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "300 files: 100%" in said.err
     fetch_hnu1(data_folder=tmp_path)
     fetch_hnu1(data_folder=tmp_path, download=False)
     assert len(server.asked) == 300
-    assert capsys.readouterr().err == ""
 
 
 def test_a_folder_is_the_argument_else_the_variable_else_the_cache(server, tmp_path, monkeypatch):
@@ -154,8 +150,7 @@ def test_a_file_with_another_content_is_not_stored(server, tmp_path):
     refused(tmp_path, server.host, Path(LAST).name, tmp_path / LAST, *hashes)
     # What came whole is kept, and what is still absent comes when next asked for.
     whole = stored(tmp_path)
-    assert whole.items() <= TINY.items()
-    assert LAST not in whole
+    assert whole == {path: content for path, content in TINY.items() if path != LAST}
     server.contents[Path(LAST).name] = TINY[LAST]
     server.asked.clear()
     fetch_hnu1(data_folder=tmp_path)
@@ -177,7 +172,7 @@ def test_a_file_that_the_server_does_not_have_is_named(server, tmp_path):
     by_hand = f"by hand at {tmp_path / 'hnu1'}"
     refused(tmp_path, "404 Client Error", f"{server.host}/jesusdaniel/multiGM", by_hand)
     assert stored(tmp_path) == {}
-    assert len(server.asked) < 300  # the first failure ends it
+    assert len(server.asked) == 1  # the first failure ends it
 
 
 def test_without_a_network_the_address_and_the_folder_are_told(tiny, tmp_path, monkeypatch):
@@ -245,7 +240,7 @@ def test_every_file_has_an_address_but_six_that_were_renamed():
 def test_reading_from_a_folder_needs_no_package_for_downloads(data_folder):
     code = """
 import sys
-sys.modules.update(platformdirs=None, requests=None, tqdm=None, rdata=None)
+sys.modules.update(platformdirs=None, requests=None, rdata=None)
 from eigengraphs.datasets import fetch_hnu1, fetch_wiki
 from eigengraphs.errors import MissingExtraError
 print(fetch_hnu1(data_folder=sys.argv[1]).graphs.n_graphs)

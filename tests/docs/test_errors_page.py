@@ -92,7 +92,7 @@ def without_networkx():
     hidden = sys.modules.get("networkx")
     sys.modules["networkx"] = None
     try:
-        eg.read(files(a_gml="graph [ node [ id 0 ] ]"))
+        eg.read(files(a_graphml="<graphml/>"))
     finally:
         del sys.modules["networkx"]
         if hidden is not None:

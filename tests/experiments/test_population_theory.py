@@ -98,36 +98,3 @@ def test_minimizer_beats_random_vectors_and_satisfies_lemma_and_bounds(loops):
         except InputError:
             assert not loops
     assert n_proved == 40 if loops else n_proved > 5
-
-
-def test_distance_bound_of_hollow_graphs_has_the_terms_of_its_formula():
-    h1 = unit(3, 2, 2, 2, 1)
-    theory = PopulationObjective.from_loadings(h1, [2.0], loops=False)
-    u2 = h1**2
-    above = 4 * (u2.max() - u2.min()) / 2 + 2 * 2 * u2.max()
-    sine = above / theory.second_moment(h1)
-    assert sine < 1
-    assert theory.distance_bound() == pytest.approx(2 * math.sin(math.asin(sine) / 2), rel=1e-12)
-
-
-def test_lemma_eigenvector_rejects_what_is_no_minimizer():
-    theory = PopulationObjective.erdos_renyi(20, 0.5)
-    assert not theory.leads_spectrum(random_unit(np.random.default_rng(6), 20))
-    # A critical point that is no maximum: an eigenvector, but not the leading one.
-    theory = PopulationObjective.erdos_renyi(20, 0.5, loops=False)
-    h = unit(1, -1, *[0] * 18)
-    assert np.linalg.norm(theory.gradient(h)) < 1e-11
-    assert not theory.leads_spectrum(h)
-
-
-def test_theorem_is_refused_for_hollow_graphs_where_it_is_not_proved():
-    # The hub's loop would need a probability near 15; hollow graphs do not have it.
-    theory = PopulationObjective.from_loadings(unit(20, 1, 1, 1), [15.0], loops=False)
-    with pytest.raises(InputError, match="not proved"):
-        theory.bound(theory.h1)
-    with pytest.raises(InputError, match="not proved"):
-        theory.allowed_distances()
-    # And indeed it is false there, while the bound that is proved holds.
-    best = theory.minimizer()
-    printed = 2 / (15 * (theory.h1 @ best.vector) ** 2)
-    assert printed < best.distance <= theory.distance_bound()

@@ -40,9 +40,6 @@ def test_parameters_are_those_of_the_paper_at_the_first_dimension_that_reaches_t
     assert np.isnan(never)
 
 
-# ------------------------------------------------------------------------------- Figure 7
-
-
 # ------------------------------------------------------------------------- tables C and D
 
 

@@ -7,9 +7,7 @@ from experiments.section_5_2_classification import LATER, METHODS
 
 import eigengraphs as eg
 from experiments import figure1_nesting as nesting
-from experiments import section_5_1_recovery as recovery
 from experiments import section_5_2_classification as classification
-from experiments import theorems
 
 # ------------------------------------------------------------------------------- Figure 1
 
@@ -23,27 +21,6 @@ def test_a_wrong_conversion_would_be_seen(monkeypatch):
     assert min(found["probability"]) > 0.01
     assert min(found["likelihood"]) > 0.01
     assert found["kept"] == 0
-
-
-# ------------------------------------------------------------------------------- section 5.1
-
-SIZES = [16, 32, 64, 128, 256]
-
-
-def starts(worse):
-    rng = np.random.default_rng(1)
-    truth = rng.normal(1400.0, 10.0, 40)
-    made = {}
-    for name in recovery.STARTS:
-        more = worse * rng.random(40) if "random" in name else np.zeros(40)
-        times = np.full(40, 10.0 if name == "best of 10 random" else 1.0)
-        made[name] = {"objective": truth + more, "training": truth, "seconds": times}
-    return [finding.verdict for finding in recovery._start_findings("observed", made)]
-
-
-def test_wilcoxon_is_asked_in_the_right_direction():
-    assert starts(5.0) == [*3 * ["reproduced"], "new"]  # the third: ten times as long
-    assert starts(-5.0)[:2] == starts(0.0)[:2] == 2 * ["differs"]
 
 
 # ------------------------------------------------------------------------------- section 5.2
@@ -63,16 +40,6 @@ def test_joint_embedding_classifies_best_with_enough_graphs(diagonal):
     assert found["JE"][1] >= 0.97
     assert found["JE"][1] >= max(found[name][1] for name in METHODS)
     assert found["LE"][1] < 0.85
-
-
-# ------------------------------------------------------------------------------- theorems
-
-
-def test_frequencies_of_another_distribution_are_told_apart():
-    p = np.array([0.1, 0.2, 0.3, 0.4])
-    assert theorems._pvalue(np.array([400, 800, 1200, 1600]), p) > 0.99
-    assert theorems._pvalue(np.array([1000, 1000, 1000, 1000]), p) < 1e-6
-    assert theorems._pvalue(np.array([1, 2]), np.array([1.0, 0.0])) == 0
 
 
 # ------------------------------------------------------------------------------- the others

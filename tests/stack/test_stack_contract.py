@@ -218,7 +218,6 @@ TRANSFORMS = {
     "sparse": lambda s: s.to_sparse(),
     "graph names": lambda s: s.with_names(graph_names=[f"g{i}" for i in range(M)]),
     "vertex names": lambda s: s.with_names(vertex_names=list("uvwxyz")),
-    "component": lambda s: s[[0, 1]].largest_common_component(),
     "made again": lambda s: GraphStack(s, dtype=np.float32, storage="sparse"),
     "one after the other": lambda s: (
         s.with_names(vertex_names=list("uvwxyz"), graph_names=[str(-i) for i in range(M)])

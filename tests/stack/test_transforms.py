@@ -1,6 +1,5 @@
 """Transforms make new stacks, the same for dense and sparse ones: their definitions written out."""
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -174,27 +173,3 @@ def test_graphs_that_are_symmetric_up_to_rounding_stay_undirected(storage):
         assert np.array_equal(dense[0], dense[0].T)
         alone = getattr(stored(GraphStack([directed]), storage), name)()
         assert np.array_equal(dense[1], alone.to_dense().dense[0])
-
-
-def brute_force_common_component(graphs):
-    """Largest vertex set on which each graph is connected, by trying all of them."""
-    n = graphs.shape[1]
-    best = []
-    for code in range(1, 2**n):
-        keep = [s for s in range(n) if code >> s & 1]
-        connected = all(nx.is_connected(nx.from_numpy_array(A[np.ix_(keep, keep)])) for A in graphs)
-        if connected and (len(keep) > len(best) or (len(keep) == len(best) and keep < best)):
-            best = keep
-    return best
-
-
-@given(seed=st.integers(0, 2**20), density=st.sampled_from([0.25, 0.4, 0.6]))
-def test_largest_common_component_against_all_subsets(seed, density):
-    random = np.random.default_rng(seed)
-    upper = np.triu(random.random((3, 6, 6)) < density, 1)
-    graphs = (upper | upper.transpose(0, 2, 1)).astype(float)
-    stack = GraphStack(graphs, vertex_names=[str(s) for s in range(6)])
-    expected = brute_force_common_component(graphs)
-    for kept in (stack, stack.to_sparse()):
-        found = [int(name) for name in kept.largest_common_component().vertex_names]
-        assert found == expected

@@ -223,8 +223,6 @@ READERS = {
         Reader("mat5", "graph.mat", _graphs, (change_mat,)),
         Reader("mat73", "graph73.mat", _graphs, (change_hdf5,)),
         Reader("graphml", "graph.graphml", _graphs),
-        Reader("gml", "graph.gml", _graphs),
-        Reader("pajek", "graph.net", _graphs),
         Reader("parquet", "graph.parquet", _graphs, (change_parquet,)),
         Reader("participants", "participants.tsv", _participants),
         Reader("vertices", "vertices.tsv", _vertices),

@@ -259,8 +259,6 @@ SEEDS: dict[str, Callable[[], list[bytes]]] = {
     "mat5": _mat,
     "mat73": _hdf5,
     "graphml": lambda: _each("a.graphml"),
-    "gml": lambda: _each("a.gml"),
-    "pajek": lambda: _each("a.net"),
     "parquet": _parquet,
     "participants": _participants,
     "vertices": _vertices,

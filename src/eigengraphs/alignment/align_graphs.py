@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eigengraphs.alignment.graph_matching import Array, Match, Order, Start, match, standardize
-from eigengraphs.errors import AlignmentError, InputError, SelectionError
+from eigengraphs.errors import AlignmentError, InputError, in_front
 from eigengraphs.stack import GraphStack
-from eigengraphs.stack.build import StorageRule, check_choice, is_one_graph
+from eigengraphs.stack.build import StorageRule, check_choice
 from eigengraphs.stack.names import one_place, places
 from eigengraphs.stack.preprocess import Preprocessing
 from eigengraphs.system.randomness import RandomState, seed_sequence
@@ -290,32 +290,14 @@ def _as_reference(reference: Any, stack: GraphStack) -> int | GraphStack | None:
     """
     if isinstance(reference, str) and reference == "mean":
         if "mean" in stack.graph_names:
-            raise InputError(
-                "reference='mean' is the mean of the graphs, but one graph has that name; give "
-                "the graph by its index, or other names by with_names"
-            )
+            raise InputError("one graph has that name, 'mean'; give it by its index")
         return None
     if isinstance(reference, str | int | np.integer) and not isinstance(reference, bool):
-        try:
-            return one_place(reference, stack.graph_names, "graph")
-        except SelectionError as error:
-            raise SelectionError(
-                f"{error}; reference must be the index or name of a graph, 'mean', or a graph"
-            ) from None
-    if isinstance(reference, GraphStack):
-        if len(reference) != 1:
-            raise InputError(
-                f"reference must be one graph, got a stack of {len(reference)}; "
-                "take one of them: stack[i : i + 1]"
-            )
-        other = reference
-    elif isinstance(reference, list | tuple) or is_one_graph(reference):
-        other = GraphStack([reference])
-    else:
-        raise InputError(
-            "reference must be the index or name of a graph of the stack, 'mean', or one graph "
-            f"(array, scipy sparse, networkx, igraph, pandas), got {type(reference).__name__}"
-        )
+        return one_place(reference, stack.graph_names, "graph")
+    with in_front("reference must be a graph, its index or name, or 'mean'"):
+        other = reference if isinstance(reference, GraphStack) else GraphStack([reference])
+    if len(other) != 1:
+        raise InputError(f"reference must be one graph, got a stack of {len(other)}: take one")
     if other.n_vertices != stack.n_vertices:
         raise AlignmentError(
             f"the reference has {other.n_vertices} vertices, the graphs have {stack.n_vertices}; "

@@ -29,13 +29,9 @@ COMPONENTS = ("auto", "cv", "2", "4", "8", "16")
 DELIMITERS = ("tab", "space", ",", ";")
 DESIGNS = ("section5.1", "section5.2", "weighted", "sparse")
 DIAGONALS = ("auto", "filled", "observed", "unobserved")
-FORMATS = (
-    "auto", "matrix", "edgelist", "graphml", "gml", "pajek", "numpy", "matlab", "parquet", "bids",
-)  # fmt: skip
+FORMATS = ("auto", "matrix", "edgelist", "graphml", "numpy", "matlab", "parquet", "bids")
 LOADINGS = ("free", "shared", "class", "nonnegative", "sparse")
-OUTPUT_FORMATS = (
-    "auto", "csv", "tsv", "edgelist", "graphml", "gml", "net", "npy", "npz", "mat", "parquet",
-)  # fmt: skip
+OUTPUT_FORMATS = ("auto", "csv", "tsv", "edgelist", "graphml", "npy", "npz", "mat", "parquet")
 TRANSFORMS = (
     "log1p", "signed_log1p", "binarize", "rank", "signed_rank", "fisher_z", "unit_norm",
     "laplacian", "drop_loops",

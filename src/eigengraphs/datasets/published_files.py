@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -32,7 +31,6 @@ Names: TypeAlias = NDArray[np.str_]
 VARIABLE = "EIGENGRAPHS_DATA"
 # A module constant so that tests can put their own server in its place.
 HOST = "https://raw.githubusercontent.com"
-_AT_ONCE = 8  # hnu1 is 300 small files, and a request takes longer than a file
 _TIMEOUT = 30  # seconds without an answer from the server
 
 
@@ -101,7 +99,7 @@ def read_files(paths: Sequence[str], *, data_folder: Folder, download: bool) -> 
             f"the environment variable {VARIABLE}"
         )
     if absent:
-        _download_files(absent, folder)
+        _download(absent, folder)
     return [_read(file, folder) for file in wanted]
 
 
@@ -155,49 +153,35 @@ class Published(ReadOnly):
 # ---------------------------------------------------------------------- downloads
 
 
-def _download_files(wanted: Sequence[PublishedFile], folder: Path) -> None:
-    """Download files into their places in the folder, with a bar on the standard error.
+def _download(wanted: Sequence[PublishedFile], folder: Path) -> None:
+    """Download files into their places in the folder, over one connection.
 
     Nothing is left but whole files with the right SHA-256. The first failure ends it all; files
     that came before stay, and need not come again.
     """
     requests = need("requests", "data", "downloading data")
-    tqdm = need("tqdm", "data", "downloading data").tqdm
-    what = wanted[0].path if len(wanted) == 1 else f"{len(wanted)} files"
-    with (
-        tqdm(total=sum(file.size for file in wanted), desc=what, unit="B", unit_scale=True) as bar,
-        ThreadPoolExecutor(min(_AT_ONCE, len(wanted))) as pool,
-    ):
-        jobs = [pool.submit(_download, requests, file, folder) for file in wanted]
-        try:
-            for job in as_completed(jobs):
-                bar.update(job.result())
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _download(requests: Any, file: PublishedFile, folder: Path) -> int:
-    """Store one file, and return its size."""
-    url, target = file.address, folder / file.path
-    if file.home == "-":
-        raise DatasetError(f"no address of {file.path} is known; put the file by hand at {target}")
-    try:
-        response = requests.get(url, timeout=_TIMEOUT)
-        response.raise_for_status()
-        found = sha256(response.content).hexdigest()
-        if found != file.sha256:
-            raise OSError(f"it is another file: expected SHA-256 {file.sha256}, found {found}")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(target, durable=False) as temporary:
-            temporary.write_bytes(response.content)
-    except OSError as error:  # of the disk, or of requests
-        raise DatasetError(
-            f"cannot download {url} ({file.size} bytes) into {target.parent}: {error}; try again, "
-            f"put the file by hand at {target}, or name another folder by data_folder or the "
-            f"environment variable {VARIABLE}"
-        ) from error
-    return file.size
+    with requests.Session() as session:
+        for file in wanted:
+            url, target = file.address, folder / file.path
+            if file.home == "-":
+                raise DatasetError(
+                    f"no address of {file.path} is known; put the file by hand at {target}"
+                )
+            try:
+                response = session.get(url, timeout=_TIMEOUT)
+                response.raise_for_status()
+                found = sha256(response.content).hexdigest()
+                if found != file.sha256:
+                    raise OSError(f"it is another file: expected {file.sha256}, found {found}")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with whole_file(target, durable=False) as temporary:
+                    temporary.write_bytes(response.content)
+            except OSError as error:  # of the disk, or of requests
+                raise DatasetError(
+                    f"cannot download {url} ({file.size} bytes) into {target.parent}: {error}; try "
+                    f"again, put the file by hand at {target}, or name another folder by "
+                    f"data_folder or the environment variable {VARIABLE}"
+                ) from error
 
 
 # ---------------------------------------------------------------------- files of R

@@ -1,9 +1,8 @@
-"""Edges between named vertices: GraphML, GML and Pajek by networkx, Parquet by pyarrow."""
+"""Edges between named vertices: GraphML by networkx, Parquet by pyarrow."""
 
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -25,38 +24,23 @@ from eigengraphs.system.limits import Cap, read_json
 
 PARQUET_METADATA = b"eigengraphs"  # key of names that have no edge, and the direction, as JSON
 _GRAPH = ("graph", "graph_name", "graph_id", "subject", "subject_id", "participant_id", "sub", "id")
-_LONGEST_LINE = 10_000  # characters of a vertex or an edge of Pajek
 # Attributes that hold names of vertices in files whose own ids are numbers.
 _NAMES = ("name", "label", "dn_name", "dn_fsname", "dn_region")
 
 
-# ---------------------------------------------------------------------- networkx
+# ---------------------------------------------------------------------- GraphML
 
 
-def read_networkx(
-    format: str, path: Path, data: bytes, key: str | None, *_: object
-) -> list[FileGraph]:
-    """Return one graph.
+def read_graphml(path: Path, data: bytes, key: str | None, *_: object) -> list[FileGraph]:
+    """Return one graph; ``key`` is the edge attribute that holds the weight.
 
-    Parameters
-    ----------
-    format
-        "GraphML", "GML" or "Pajek".
-    key
-        The edge attribute that holds the weight; "weight", or the only number, by default.
+    By default that is "weight", or the only number.
     """
-    nx = need("networkx", "io", f"reading {format} files")
+    nx = need("networkx", "io", "reading GraphML files")
+    _refuse_document_type(path, data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of attributes that do not concern us
-        if format == "GraphML":
-            _refuse_document_type(path, data)
-            graph = nx.read_graphml(io.BytesIO(data))
-        elif format == "GML":
-            graph = nx.read_gml(io.BytesIO(data), label="id")
-        else:
-            lines = re.split(r"\r?\n", data.decode("utf-8-sig"))
-            _refuse_long(path, lines)
-            graph = nx.parse_pajek(lines)
+        graph = nx.read_graphml(io.BytesIO(data))
     if len(graph) == 0:
         raise ReadError(f"{path} holds no vertices: leave it out, or write it again")
     attribute, notices = _weight_attribute(path, graph, key)
@@ -75,7 +59,7 @@ def read_networkx(
     # So that parallel edges are seen to be the same pair.
     s, t = (pairs if directed else np.sort(pairs, axis=-1)).T
     names = _vertex_names(graph)
-    return [of_edges(s, t, weight, names, directed=directed, notices=notices, format=format)]
+    return [of_edges(s, t, weight, names, directed=directed, notices=notices, format="GraphML")]
 
 
 def _refuse_document_type(path: Path, data: bytes) -> None:
@@ -95,18 +79,6 @@ def _refuse_document_type(path: Path, data: bytes) -> None:
     parser.StartDoctypeDeclHandler = refuse
     with suppress(expat.ExpatError):
         parser.Parse(data, True)
-
-
-def _refuse_long(path: Path, lines: list[str]) -> None:
-    """Refuse a line of Pajek that would take the square of its length; rows of matrices do not."""
-    for place, line in enumerate(lines, 1):
-        if line.lower().startswith("*matrix"):
-            return
-        if len(line) > _LONGEST_LINE:
-            raise ReadError(
-                f"{path}, line {place} has {len(line):,} characters, more than {_LONGEST_LINE:,}: "
-                "shorten the name of the vertex"
-            )
 
 
 def _vertex_names(graph: Any) -> tuple[str, ...]:

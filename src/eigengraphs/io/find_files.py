@@ -34,7 +34,7 @@ _TEXT = frozenset({".csv", ".tsv", ".txt", ".dat", ".asc"})
 #: Other endings, and the formats that they stand for.
 ENDINGS = {
     ".npy": "numpy", ".npz": "numpy", ".mat": "matlab", ".parquet": "parquet", ".pq": "parquet",
-    ".graphml": "graphml", ".gml": "gml", ".net": "pajek", ".paj": "pajek",
+    ".graphml": "graphml",
     ".edgelist": "text", ".edges": "text", ".ssv": "text", ".el": "text",
 }  # fmt: skip
 _KNOWN = _TEXT | set(ENDINGS)

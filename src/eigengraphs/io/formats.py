@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from eigengraphs.errors import InputError, ReadError
 from eigengraphs.io.array_files import mapped, read_numpy
-from eigengraphs.io.edge_files import read_networkx, read_parquet
+from eigengraphs.io.edge_files import read_graphml, read_parquet
 from eigengraphs.io.file_graph import FileGraph, Notice, check_graph, naming_file
 from eigengraphs.io.find_files import ENDINGS, ending
 from eigengraphs.io.matlab_files import read_mat
@@ -33,7 +33,7 @@ from eigengraphs.stack.mask import MissingRule
 from eigengraphs.system.limits import Cap, MaxBytes, gunzip, read_regular
 
 Format: TypeAlias = Literal[
-    "auto", "matrix", "edgelist", "graphml", "gml", "pajek", "numpy", "matlab", "parquet", "bids"
+    "auto", "matrix", "edgelist", "graphml", "numpy", "matlab", "parquet", "bids"
 ]
 Reader: TypeAlias = Callable[[Path, bytes, str | None, Cap], Iterable[FileGraph]]
 
@@ -43,7 +43,7 @@ _READERS: dict[str, tuple[str, Reader]] = {
     "numpy": ("NumPy", read_numpy),
     "matlab": ("MATLAB", read_mat),
     "parquet": ("Parquet", read_parquet),
-    **{name.lower(): (name, partial(read_networkx, name)) for name in ("GraphML", "GML", "Pajek")},
+    "graphml": ("GraphML", read_graphml),
 }
 
 

@@ -278,7 +278,10 @@ def common_vertices(
                 one.notices.append(Notice.of("order", one.path))
         return "same", order
     if vertices == "intersection":
-        return "intersection", None
+        common = set.intersection(*map(set, dict.fromkeys(named)))
+        if not common:
+            raise ReadError("no vertex name is common to all graphs")
+        return "intersection", tuple(name for name in named[0] if name in common)
     if vertices == "strict" or (vertices == "auto" and not lists):
         _refuse_names(named, found)
     doubt += spelling(every, every)

@@ -165,10 +165,10 @@ def read(
         files, or a manifest: a table with a column ``path``, and optionally ``id`` and more. Or a
         store, whose graphs are read when they are needed; see :func:`eigengraphs.open_store`.
     format : str
-        "auto" decides by ending and content. Else "matrix", "edgelist", "graphml", "gml", "pajek",
-        "numpy", "matlab", "parquet", or "bids" (files named relmat, connectome, ...).
+        "auto" decides by ending and content. Else "matrix", "edgelist", "graphml", "numpy",
+        "matlab", "parquet", or "bids" (files named relmat, connectome, ...).
     key : str, optional
-        The array of a .mat or .npz file, "all" for each; the edge attribute of GraphML and GML;
+        The array of a .mat or .npz file, "all" for each; the edge attribute of GraphML;
         the column of weights of Parquet.
     delimiter : str, optional
         Delimiter of cells in text files; detected by default.
@@ -207,19 +207,8 @@ def read(
     >>> eg.read(folder).graph_names
     ('sub-01', 'sub-02')
     """
-    reading = read_files(
-        source,
-        format=format,
-        key=key,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        vertices=vertices,
-        labels=labels,
-        directed=directed,
-        missing=missing,
-        max_bytes=max_bytes,
-    )
+    options = {k: v for k, v in locals().items() if k not in ("source", "on_notice")}
+    reading = read_files(source, **options)
     for notice in reading.notices:
         if on_notice is not None:
             on_notice(notice)
@@ -454,7 +443,7 @@ def survey(
     rule, order = common_vertices(found, how.vertices, how.missing, union, known)
     dtype = None
     if for_store:
-        order = _order_in_store(found, rule, order)
+        _named_or_not(found)
         kinds = [one.graph.matrix.dtype for one in found]
         small = all(kind.kind == "f" and kind.itemsize <= 4 for kind in kinds)
         dtype = np.dtype(np.float32 if small else np.float64)
@@ -532,20 +521,12 @@ def _copies(found: Sequence[Found]) -> list[Notice]:
     return [Notice("copies", text + "subject got into the data twice, leave one file out")]
 
 
-def _order_in_store(
-    found: Sequence[Found], rule: VertexRule, order: tuple[str, ...] | None
-) -> tuple[str, ...] | None:
-    """Return the vertices of all blocks of a store, or None for graphs without names."""
-    named = [one for one in found if one.graph.names is not None]
-    if 0 < len(named) < len(found):
-        bare = next(one for one in found if one.graph.names is None)
+def _named_or_not(found: Sequence[Found]) -> None:
+    """Refuse graphs of which some name their vertices and others do not."""
+    named, bare = ([one.path for one in found if (one.graph.names is None) is none]
+                   for none in (False, True))  # fmt: skip
+    if named and bare:
         raise ReadError(
-            f"{named[0].path} names its vertices and {bare.path} does not: convert them "
-            "separately, or give names to all by labels (--vertices)"
+            f"{named[0]} names its vertices and {bare[0]} does not: convert them separately, or "
+            "give names to all by labels (--vertices)"
         )
-    if rule != "intersection":
-        return order
-    common = set.intersection(*(set(names) for names in {one.graph.names or () for one in found}))
-    if not common:
-        raise ReadError("no vertex name is common to all graphs")
-    return tuple(name for name in found[0].graph.names or () if name in common)

@@ -421,9 +421,6 @@ def _refuse_unmatched(
             f". The graphs have no names of their own and are called by their places, 0 to "
             f"{len(names) - 1}: a column participant_id with these numbers joins them"
         )
-    shorter = {person.lstrip("0") for person in participants.ids}
-    if any(_bare(name.split("_")[0], "sub").lstrip("0") in shorter for name in without):
-        text += ". Some differ by leading zeros alone: a spreadsheet may have removed them"
     text += spelling([_bare(name, "sub") for name in without], participants.ids)
     raise ReadError(
         f"{text}. If ids are inside the names, say where, as by id_pattern='_([0-9]+)_'. Add the "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import re
 from collections import Counter
@@ -51,7 +50,7 @@ _PADDED = re.compile(r"(?<![0-9.+-])0[0-9]")  # may be an id such as 007
 _DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "whitespace": None, "space": None}
 _WORDS = {"\t": "a tab", ",": "a comma", ";": "a semicolon", None: "white space"}
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
-_LONGEST_DATA = 10_000  # characters: Python takes 200 times as many bytes to parse them
+_DATA = re.compile(r"'weight': ([^,}]*)")  # in the braces of ``0 1 {'weight': 3}``
 
 
 # ---------------------------------------------------------------------- numbers
@@ -135,6 +134,7 @@ class TextFile:
     notices: tuple[Notice, ...] = ()
     decimal: str = "."
     thousands: str | None = None
+    is_list: bool = False  # of edges, as networkx writes them
 
     def cells(self, first: int = 0, last: int | None = None) -> list[list[str]]:
         """Return the cells of some lines, without white space around them.
@@ -250,6 +250,8 @@ def open_text(path: Path, data: bytes, notation: Notation = AUTO) -> TextFile:
     """Decode a file and cut it into lines; what ``notation`` does not say is found out."""
     text, notices = _decode(path, data)
     kept, places, comments = _lines(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if is_list := bool(kept) and "{" in kept[0] and kept[0].rstrip().endswith("}"):
+        kept = list(map(_without_braces, kept))
     if not kept and not any(comment.startswith("vertices:") for comment in comments):
         raise ReadError(
             f"{path} holds no data"
@@ -261,7 +263,7 @@ def open_text(path: Path, data: bytes, notation: Notation = AUTO) -> TextFile:
         found = _sniff(kept[:20], "," in (decimal, thousands))
     else:
         found = _one_delimiter(notation.delimiter)
-    opened = TextFile(path, kept, places, tuple(comments), found, notices)
+    opened = TextFile(path, kept, places, tuple(comments), found, notices, is_list=is_list)
     if decimal is None and thousands is None and _has_decimal_commas(opened):
         return replace(opened, decimal=",", notices=(*notices, Notice.of("decimal commas", path)))
     return replace(opened, decimal=decimal or ".", thousands=thousands)
@@ -317,7 +319,6 @@ def _lines(text: str) -> tuple[list[str], Sequence[int], list[str]]:
 def _sniff(lines: Sequence[str], in_numbers: bool) -> str | None:
     """Return the delimiter of the first lines; a comma ``in_numbers`` is not one."""
     bare = [re.sub(r'"[^"]*"', "", line) for line in lines]  # what is quoted is no delimiter
-    bare = [line[: _data_at(line)] for line in bare]
     if in_numbers:
         bare = [
             re.sub("(?<=[0-9]),(?=[0-9])", "", line) if len(line.split()) > 1 else line
@@ -335,10 +336,11 @@ def _sniff(lines: Sequence[str], in_numbers: bool) -> str | None:
     return None
 
 
-def _data_at(line: str) -> int | None:
-    """Return where data of networkx begin, the braces in ``0 1 {'weight': 3}``; None for none."""
-    at = line.find("{")
-    return at if at >= 0 and line.rstrip().endswith("}") else None
+def _without_braces(line: str) -> str:
+    """Return ``0 1 3`` for ``0 1 {'weight': 3}``."""
+    ends, brace, data = line.partition("{")
+    weight = _DATA.search(data)
+    return ends + (weight[1] if weight else "1") if brace else line
 
 
 def _has_decimal_commas(text: TextFile) -> bool:
@@ -441,8 +443,7 @@ def _numbers_or_words(cells: list[str]) -> NDArray[Any]:
 def text_kind(text: TextFile) -> tuple[TextKind, bool]:
     """Tell what a file is by its ending, first lines and size, and whether that is in doubt."""
     ending = text.path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    listed = not text.lines or text.comment("vertices") is not None
-    if listed or _data_at(text.lines[0]) is not None:
+    if text.is_list or not text.lines or text.comment("vertices") is not None:
         return "edge list", False
     head = text.cells(0, 4)
     first, below = head[0], head[1:]
@@ -761,7 +762,7 @@ def _numbered_edges(text: TextFile) -> tuple[NDArray[np.int64], Floats] | None:
 
     Ids must be exact: what is 2**53 as a float may have been 2**53 + 1 in the file.
     """
-    table = None if not text.lines or _data_at(text.lines[0]) is not None else text.numbers()
+    table = text.numbers() if text.lines else None
     if table is None or table.shape[1] not in (2, 3):
         return None
     ends = table[:, :2].T.ravel()
@@ -775,10 +776,7 @@ def _numbered_edges(text: TextFile) -> tuple[NDArray[np.int64], Floats] | None:
 
 def _named_edges(text: TextFile) -> tuple[list[str], Floats]:
     """Return names, sources before targets, and weights of edges, which may have a header."""
-    if _data_at(text.lines[0]) is not None:
-        rows = [_edge_with_data(text, i) for i in range(len(text.lines))]
-    else:
-        rows = text.cells()
+    rows = text.cells()
     if len(rows[0]) > 3 and all(row[-1] == "" for row in rows):
         rows = [row[:-1] for row in rows]
     s, t, w, header = _edge_columns(text, rows[0], len(rows))
@@ -819,29 +817,5 @@ def _edge_columns(text: TextFile, first: list[str], rows: int) -> tuple[int, int
             "edge list has two or three columns (two vertices and a weight), or a header that "
             "names 'source', 'target' and 'weight'"
         )
-    header = width == 3 and number(first[2]) is None and rows > 1
+    header = width == 3 and number(first[2]) is None and rows > 1 and not text.is_list
     return 0, 1, 2 if width == 3 else None, int(header)
-
-
-def _edge_with_data(text: TextFile, i: int) -> list[str]:
-    """Return two vertices and the weight of a line such as ``0 1 {'weight': 3}``."""
-    line = text.lines[i]
-    at = _data_at(line)
-    cells = [cell.strip() for cell in line[:at].strip().rstrip(",;\t ").split(text.delimiter)]
-    data: Any = {}
-    if at is not None:
-        if len(line) - at > _LONGEST_DATA:
-            raise ReadError(
-                f"{text.place(i)}: the data of an edge have {len(line) - at:,} characters, more "
-                f"than {_LONGEST_DATA:,}; keep only the weight, as in \"0 1 {{'weight': 3}}\""
-            )
-        try:
-            data = ast.literal_eval(line[at:].strip())
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            data = None
-    if len(cells) != 2 or not isinstance(data, dict):
-        raise ReadError(
-            f"{text.place(i)}: {line.strip()[:60]!r} is not an edge; expected two vertices and "
-            "data, as in \"0 1 {'weight': 3}\""
-        )
-    return [*cells, str(data.get("weight", 1))]

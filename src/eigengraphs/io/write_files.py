@@ -26,7 +26,7 @@ from eigengraphs.system.tables import guarded
 from eigengraphs.system.whole_files import whole_file, whole_folder
 
 WriteFormat: TypeAlias = Literal[
-    "auto", "csv", "tsv", "edgelist", "graphml", "gml", "net", "npy", "npz", "mat", "parquet"
+    "auto", "csv", "tsv", "edgelist", "graphml", "npy", "npz", "mat", "parquet"
 ]
 
 _MARKS = frozenset('",;\t{')  # what a reader that looks for the delimiter may take for it
@@ -45,8 +45,7 @@ def write(stack: GraphStack, path: str | os.PathLike[str], format: WriteFormat =
         folder, for one file per graph and ``manifest.tsv`` with their names; or, for one graph, a
         file of any format.
     format : str
-        "auto" decides by the ending. For a folder: "csv", "tsv", "edgelist", "graphml", "gml" or
-        "net".
+        "auto" decides by the ending. For a folder: "csv", "tsv", "edgelist" or "graphml".
 
     Returns
     -------
@@ -198,40 +197,21 @@ def _write_edges(path: Path, stack: GraphStack, i: int) -> None:
     _write_lines(path, lines)
 
 
-def _write_networkx(path: Path, stack: GraphStack, i: int, format: str, forbidden: str) -> None:
-    nx, names = need("networkx", "io", f"writing {format} files"), stack.vertex_names
-    _check_texts(names, "vertex", format, forbidden)
+def _write_graphml(path: Path, stack: GraphStack, i: int) -> None:
+    nx, names = need("networkx", "io", "writing GraphML files"), stack.vertex_names
+    _check_texts(names, "vertex", "GraphML", "[\ufffe\uffff]")
     graph = nx.DiGraph() if stack.is_directed else nx.Graph()
     graph.add_nodes_from(names)
     graph.add_weighted_edges_from((names[s], names[t], w) for s, t, w in _edges(stack, i))
-    if format == "GraphML":
-        # Not the writer that takes lxml where it is there: the same bytes everywhere.
-        nx.write_graphml_xml(graph, path, encoding="utf-8")
-    elif any(np.isnan(weight) for *_, weight in _edges(stack, i)):
-        raise InputError("GML cannot hold missing entries; write a .npz file, or a folder of csv")
-    else:
-        nx.write_gml(graph, path)
-
-
-def _write_pajek(path: Path, stack: GraphStack, i: int) -> None:
-    """Write Pajek's format by hand: networkx does not quote all names."""
-    _check_texts(stack.vertex_names, "vertex", "Pajek's format", r'["\\]')
-    lines = [
-        f"*Vertices {stack.n_vertices}",
-        *(f'{k} "{name}"' for k, name in enumerate(stack.vertex_names, 1)),
-        "*Arcs" if stack.is_directed else "*Edges",
-        *(f"{s + 1} {t + 1} {weight!r}" for s, t, weight in _edges(stack, i)),
-    ]
-    _write_lines(path, lines)
+    # Not the writer that takes lxml where it is there: the same bytes everywhere.
+    nx.write_graphml_xml(graph, path, encoding="utf-8")
 
 
 _ONE: dict[str, Callable[[Path, GraphStack, int], None]] = {
     "csv": partial(_write_matrix, delimiter=","),
     "tsv": partial(_write_matrix, delimiter="\t"),
     "edgelist": _write_edges,
-    "graphml": partial(_write_networkx, format="GraphML", forbidden="[\ufffe\uffff]"),
-    "gml": partial(_write_networkx, format="GML", forbidden=""),
-    "net": _write_pajek,
+    "graphml": _write_graphml,
 }
 
 

@@ -336,10 +336,6 @@ class BlockedStack(GraphStack):
         same = graph is None and vertex is None
         return self if same else self._lazy("with_names", graph, vertex)
 
-    def largest_common_component(self) -> Any:
-        """Return the graphs, in memory, on the largest set on which all are connected."""
-        return self.load().largest_common_component()
-
 
 def _later(method: Any) -> Any:
     """Return a method that does later, block by block, what a method of a stack does now."""

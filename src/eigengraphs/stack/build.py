@@ -48,7 +48,6 @@ class Piece:
     names: tuple[str, ...] | None
     keep_sparse: bool  # came as a scipy sparse matrix, so it must never be made dense
     where: str  # for error messages: graphs[3] ('sub-04')
-    given: Any = None  # the names as they came, perhaps numbers; None: texts
 
     @property
     def n_vertices(self) -> int:
@@ -341,7 +340,7 @@ def _from_pandas(frame: Any, where: str) -> Piece:
     if rows != columns:
         place = {name: t for t, name in enumerate(columns)}
         matrix = matrix[:, [place[name] for name in rows]]
-    return Piece(matrix, rows, keep_sparse=False, where=where, given=frame.index)
+    return Piece(matrix, rows, keep_sparse=False, where=where)
 
 
 def _from_networkx(graph: Any, where: str, weight: str | None) -> Piece:
@@ -357,17 +356,16 @@ def _from_networkx(graph: Any, where: str, weight: str | None) -> Piece:
             f"{where}: edge attribute {weight!r} must be a real number on every edge that has it; "
             f"found {culprit}; pass weight=None to ignore weights"
         ) from None
-    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False, given=list(graph))
+    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False)
 
 
 def _from_igraph(graph: Any, where: str, weight: str | None) -> Piece:
     n = graph.vcount()
-    names = given = None
+    names = None
     # from_networkx puts the nodes into _nx_name.
     known = [key for key in ("name", "_nx_name") if key in graph.vs.attributes()]
     if known:
-        given = graph.vs[known[0]]
-        names = _unique_names(given, where, "vertex names")
+        names = _unique_names(graph.vs[known[0]], where, "vertex names")
     if weight not in graph.es.attributes():
         weight = None
     elif not all(map(_is_number, graph.es[weight])):
@@ -378,7 +376,7 @@ def _from_igraph(graph: Any, where: str, weight: str | None) -> Piece:
     matrix = sparse.csr_array((n, n))
     if graph.ecount():  # of which igraph makes no matrix
         matrix = graph.get_adjacency_sparse(weight)
-    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False, given=given)
+    return replace(_from_scipy(matrix, where), names=names, keep_sparse=False)
 
 
 def _is_number(value: Any) -> bool:
@@ -425,7 +423,6 @@ def _aligned(
             refuse_nameless(vertices)
         return pieces, order, None
 
-    _one_kind_of_name(named)
     reference = named[0][1]
     target = reference
     if vertices == "intersection":
@@ -515,21 +512,6 @@ def moved(entries: Any, names: Iterable[str], target: Sequence[str]) -> sparse.c
     entries = sparse.coo_array(entries)
     s, t = entries.coords
     return sparse.coo_array((entries.data, (move[s], move[t])), shape=(n, n))
-
-
-def _one_kind_of_name(named: Sequence[tuple[Piece, tuple[str, ...]]]) -> None:
-    """Refuse the number 0 in one graph and the text "0" in another: they may be two vertices."""
-    first: dict[str, tuple[bool, Piece]] = {}
-    for piece, names in named:
-        given = names if piece.given is None else piece.given
-        for name, own in zip(names, given, strict=True):
-            is_text, other = first.setdefault(name, (isinstance(own, str), piece))
-            if is_text != isinstance(own, str):
-                raise AlignmentError(
-                    f"{other.where} calls a vertex {name if not is_text else repr(name)} and "
-                    f"{piece.where} calls one {own!r}: a number and a text with the same digits; "
-                    "use one kind of name in all graphs, as networkx.relabel_nodes(graph, str) does"
-                )
 
 
 def _same_size(pieces: Sequence[Piece], hint: str) -> None:

@@ -946,21 +946,6 @@ class GraphStack:
             )
         return self.select_vertices(list(names))
 
-    def largest_common_component(self) -> GraphStack:
-        """Return the graphs on the largest vertex set on which every one of them is connected.
-
-        A hidden entry does not count as an edge, so a vertex that some graph lacks is left out.
-
-        Examples
-        --------
-        >>> import eigengraphs as eg
-        >>> stack = eg.GraphStack([[[0, 1, 0], [1, 0, 0], [0, 0, 0]]], vertex_names=["a", "b", "c"])
-        >>> stack.largest_common_component().vertex_names
-        ('a', 'b')
-        """
-        graphs = [self._graph(i) for i in range(self.shape[0])]
-        return self.select_vertices(transforms.largest_common_component(graphs))
-
     def with_names(
         self,
         *,

@@ -5,14 +5,13 @@ Pure functions on storage: they return new storage and leave what they were give
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import csgraph
 
 from eigengraphs.errors import InputError
 from eigengraphs.stack.build import check_choice
@@ -183,34 +182,6 @@ def spread(storage: Storage, at: NDArray[np.intp], n_vertices: int) -> Storage:
     shape = (storage.shape[0] // n * n_vertices, n_vertices)
     rows, columns = graph * n_vertices + at[s], at[storage.indices]
     return canonical(sparse.coo_array((storage.data, (rows, columns)), shape=shape))
-
-
-def largest_common_component(graphs: Sequence[Any]) -> NDArray[np.intp]:
-    """Return the largest vertex set on which every graph is connected.
-
-    Two overlapping sets on which every graph is connected have such a union, so the maximal
-    ones part the vertices. Cut every part along the components of every graph until nothing
-    is cut any more: a set that is connected everywhere is never cut, so what is left are
-    just the maximal ones. Ties go to the part that holds the first vertex.
-    """
-    n = graphs[0].shape[0]
-    part = np.zeros(n, dtype=np.int64)
-    n_parts = 1
-    while True:
-        for A in graphs:
-            s, t = A.nonzero()
-            within = part[s] == part[t]
-            edges = (np.ones(within.sum(), dtype=np.int8), (s[within], t[within]))
-            _, component = csgraph.connected_components(
-                sparse.coo_array(edges, shape=(n, n)), directed=False
-            )
-            _, part = np.unique(part * n + component, return_inverse=True)
-        if part.max() + 1 == n_parts:
-            break
-        n_parts = int(part.max()) + 1
-    sizes = np.bincount(part)
-    first = np.argmax(sizes[part] == sizes.max())
-    return np.flatnonzero(part == part[first])
 
 
 def _each_graph(storage: Storage, change: Callable[..., NDArray[Any]]) -> Storage:

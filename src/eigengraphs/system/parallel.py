@@ -26,10 +26,9 @@ T = TypeVar("T")
 
 
 class _Here(threading.local):
-    """Whether all cores are at work already, and this thread is one of those that use them."""
+    """Whether this thread is one of those that use all cores already."""
 
     taken = False
-    working = False  # for :func:`on_blocks`
 
 
 _pools: dict[int, ThreadPoolExecutor] = {}  # by the number of threads
@@ -51,27 +50,43 @@ def alone() -> Iterator[None]:
 def in_order(
     work: Callable[[S], T], items: Iterable[S], *, threads: int | None = None
 ) -> Iterator[T]:
-    """Yield work(item) for every item, in order; few results wait at any time.
+    """Yield work(item) for every item, in order.
 
-    ``work`` is called in threads, and starts none of its own.
+    ``work`` is called in threads, and starts none of its own. At most as many results as there are
+    threads wait at any time; after an error or Ctrl-C, nothing is begun.
     """
-
-    def one(item: S) -> T:
-        with alone():
-            return work(item)
-
+    if _here.taken:
+        yield from map(work, items)
+        return
     threads = thread_count() if threads is None else threads
     under_way: deque[Future[T]] = deque()
-    pool = ThreadPoolExecutor(threads)
     try:
         for item in items:
-            under_way.append(pool.submit(one, item))
+            under_way.append(_pool(threads).submit(work, item))
             if len(under_way) > threads:
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        wait([future for future in under_way if not future.cancel()])
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return threads to work with.
+
+    Kept from call to call: starting them takes as long as a product with a small matrix.
+    """
+    if threads not in _pools:
+        _pools[threads] = ThreadPoolExecutor(threads, initializer=_begin_working)
+    return _pools[threads]
+
+
+def _begin_working() -> None:
+    _here.taken = True
+
+
+if hasattr(os, "register_at_fork"):  # a child has none of the threads
+    os.register_at_fork(after_in_child=_pools.clear)
 
 
 def thread_count() -> int:
@@ -130,22 +145,28 @@ def on_blocks(
     # others without work.
     todo, results, errors = enumerate(blocks), dict[int, T](), dict[int, BaseException]()
     room = threading.Semaphore(len(blocks) if gather is None else threads + 1)  # not yet gathered
-    news = threading.Semaphore(0)  # from other threads
+    news = threading.Semaphore(0)
+
+    def one_more(wait: bool) -> bool:
+        """Work on the next block, if there is one and room for its result."""
+        if errors or not room.acquire(wait) or (item := next(todo, None)) is None:
+            return False
+        try:
+            results[item[0]] = work(*item[1])
+        except BaseException as error:  # of any thread, to be raised in the one that asked
+            errors[item[0]] = error
+        news.release()
+        return True
 
     def take_part() -> None:
-        while room.acquire() and not errors and (item := next(todo, None)) is not None:
-            try:
-                results[item[0]] = work(*item[1])
-            except BaseException as error:  # of any thread, to be raised in the one that asked
-                errors[item[0]] = error
-            news.release()
+        while one_more(True):
+            pass
 
-    pool = _pool(threads - 1)  # this thread is the last of them
     others: list[Future[None]] = []
     n_gathered = 0
     try:
-        for _ in range(threads - 1):
-            others.append(pool.submit(take_part))
+        for _ in range(threads - 1):  # this thread is the last of them
+            others.append(_pool(threads - 1).submit(take_part))
         while n_gathered < len(blocks) and not errors:
             if n_gathered in results:
                 result = results.pop(n_gathered)
@@ -153,20 +174,13 @@ def on_blocks(
                     gather(result)
                 n_gathered += 1
                 room.release()
-            elif room.acquire(blocking=False) and (item := next(todo, None)) is not None:
-                try:
-                    results[item[0]] = work(*item[1])
-                except BaseException as error:  # that of an earlier block may be on its way
-                    errors[item[0]] = error
-            else:
+            elif not one_more(False):
                 news.acquire()
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
         deque(todo, maxlen=0)
         room.release(threads)
         wait(future for future in others if not future.cancel())
-        if _here.working:
-            pool.shutdown()
     if errors:
         first = min(errors, key=lambda k: (isinstance(errors[k], Exception), k))  # Ctrl-C first
         try:
@@ -174,27 +188,7 @@ def on_blocks(
         finally:
             errors.clear()  # or the error would keep what it came from, and itself
             results.clear()
-            del work
-
-
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return threads to work with; a thread of these that asks for some gets others.
-
-    Kept from call to call: starting them takes as long as a product with a small matrix.
-    """
-    if _here.working:
-        return ThreadPoolExecutor(threads)
-    if threads not in _pools:
-        _pools[threads] = ThreadPoolExecutor(threads, initializer=_begin_working)
-    return _pools[threads]
-
-
-def _begin_working() -> None:
-    _here.working = True
-
-
-if hasattr(os, "register_at_fork"):  # a child has none of the threads
-    os.register_at_fork(after_in_child=_pools.clear)
+            del work, one_more
 
 
 # ---------------------------------------------------------------------- the order of sums

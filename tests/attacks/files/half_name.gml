@@ -1,1 +1,0 @@
-graph [ node [ id 0 label "a" ] node [ id 1 label "&#55296;" ] ]
