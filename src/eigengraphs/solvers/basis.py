@@ -92,10 +92,11 @@ class Basis:
     def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
         """Return the same with W_i = w_i psi_i T, psi_i the forms with frozen and new components.
 
-        ``Psi`` (m, k) holds those with the frozen ones, and ``T`` is (k + d, d).
+        ``Psi`` (m, k) holds those with the frozen ones, and ``T`` is (k + d, b): sums are those of
+        the last b points.
         """
         forms = np.hstack([Psi, np.asarray(self.forms(X))])
-        return self.combine(self._weights[:, None] * (forms @ T), X)
+        return self.combine(self._weights[:, None] * (forms @ T), X[len(X) - T.shape[1] :])
 
 
 class CoreBasis(Basis):
@@ -270,17 +271,21 @@ class CoreMoments:
 
 @dataclass(frozen=True)
 class Gradients:
-    """Find sum_i w_i t_ik A_i g_k with t_i = psi_i X, psi_i the forms of frozen and new ones."""
+    """Find sum_i w_i t_ik A_i g_k with t_i = psi_i T, psi_i the forms of frozen and new ones.
+
+    They are those of the last b components.
+    """
 
     frozen: Sides
     sides: Sides
-    X: Array  # (k + d, d)
+    T: Array  # (k + d, b)
 
     def __call__(self, graphs: Any, weights: Array) -> Sides:
         """Return the sums over these graphs."""
         both = tuple(np.column_stack(pair) for pair in zip(self.frozen, self.sides, strict=True))
-        T = graphs.forms(*both) @ self.X
-        sides: Sides = graphs.combine(weights[:, None] * T, *self.sides)
+        t = graphs.forms(*both) @ self.T
+        last = tuple(side[:, side.shape[1] - t.shape[1] :] for side in self.sides)
+        sides: Sides = graphs.combine(weights[:, None] * t, *last)
         return sides
 
 
