@@ -363,7 +363,8 @@ def _combined(parts: list[NDArray[Any]], W: Array, Y: Array) -> Array:
         sums = (W.T.astype(part.dtype) @ part.reshape(m, b * n)).reshape(d, b, n)
         return np.asarray(np.matmul(Y[:, None, ends[j] : ends[j + 1]], sums)[:, 0].T)
 
-    on_blocks(add, spans(len(parts), 1), total.__iadd__)
+    few = sum(part.nbytes for part in parts) <= _ROW_BYTES  # threads take longer to begin
+    on_blocks(add, spans(len(parts), 1), total.__iadd__, threads=1 if few else None)
     return total
 
 
@@ -562,7 +563,7 @@ def orthonormal(columns: Array, V: Array) -> Array:
         row = B[place]
         for _ in range(2):
             row = row - (B[:kept] @ row) @ B[:kept]
-        left = float(linalg.norm(row))
+        left = float(np.sqrt(row @ row))
         if left <= 1e-10 * size:
             continue
         row = row / left
@@ -570,7 +571,7 @@ def orthonormal(columns: Array, V: Array) -> Array:
             # Rounding along V has grown with it, and the later ones would not know of that.
             row -= V @ (row @ V)
             row -= (B[:kept] @ row) @ B[:kept]
-            left = float(linalg.norm(row))
+            left = float(np.sqrt(row @ row))
             if left < 0.5:
                 continue  # it was rounding
             row /= left

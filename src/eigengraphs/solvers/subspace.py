@@ -503,9 +503,11 @@ class _Rounds:
         both = tuple(np.column_stack(pair) for pair in zip(frozen.sides, known, strict=True))
         r = job.counted.take_off(r, both, N, sides, own)
         sizes = np.sqrt(sum(np.einsum("sk,sk->k", side, side) for side in r)) / theta
-        after = (0, self._size - active)
-        self._stationarity = np.pad(np.append(self._stationarity[:first], sizes), after)
-        self._r = tuple(np.pad(side, ((0, 0), (first, after[1]))) for side in r)
+        stationarity, self._r = np.zeros(self._size), tuple(map(np.zeros_like, self._sides))
+        stationarity[:first], stationarity[first:active] = self._stationarity[:first], sizes
+        self._stationarity = stationarity
+        for place, side in zip(self._r, r, strict=True):
+            place[:, first:active] = side
 
     def _to_loadings(self, fit: CoreFit) -> Array:
         """Return T with t_ik / q_k = (psi_i T)_k for linear loadings, (k + d, d)."""
