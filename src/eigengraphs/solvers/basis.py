@@ -92,10 +92,11 @@ class Basis:
     def combine_forms(self, Psi: Array, T: Array, X: Array) -> Sides:
         """Return the same with W_i = w_i psi_i T, psi_i the forms with frozen and new components.
 
-        ``Psi`` (m, k) holds those with the frozen ones, and ``T`` is (k + d, d).
+        ``Psi`` (m, k) holds those with the frozen ones, and ``T`` is (k + d, b): sums are those of
+        the last b points.
         """
         forms = np.hstack([Psi, np.asarray(self.forms(X))])
-        return self.combine(self._weights[:, None] * (forms @ T), X)
+        return self.combine(self._weights[:, None] * (forms @ T), X[len(X) - T.shape[1] :])
 
 
 class CoreBasis(Basis):
@@ -270,17 +271,21 @@ class CoreMoments:
 
 @dataclass(frozen=True)
 class Gradients:
-    """Find sum_i w_i t_ik A_i g_k with t_i = psi_i X, psi_i the forms of frozen and new ones."""
+    """Find sum_i w_i t_ik A_i g_k with t_i = psi_i T, psi_i the forms of frozen and new ones.
+
+    They are those of the last b components.
+    """
 
     frozen: Sides
     sides: Sides
-    X: Array  # (k + d, d)
+    T: Array  # (k + d, b)
 
     def __call__(self, graphs: Any, weights: Array) -> Sides:
         """Return the sums over these graphs."""
         both = tuple(np.column_stack(pair) for pair in zip(self.frozen, self.sides, strict=True))
-        T = graphs.forms(*both) @ self.X
-        sides: Sides = graphs.combine(weights[:, None] * T, *self.sides)
+        t = graphs.forms(*both) @ self.T
+        last = tuple(side[:, side.shape[1] - t.shape[1] :] for side in self.sides)
+        sides: Sides = graphs.combine(weights[:, None] * t, *last)
         return sides
 
 
@@ -358,7 +363,8 @@ def _combined(parts: list[NDArray[Any]], W: Array, Y: Array) -> Array:
         sums = (W.T.astype(part.dtype) @ part.reshape(m, b * n)).reshape(d, b, n)
         return np.asarray(np.matmul(Y[:, None, ends[j] : ends[j + 1]], sums)[:, 0].T)
 
-    on_blocks(add, spans(len(parts), 1), total.__iadd__)
+    few = sum(part.nbytes for part in parts) <= _ROW_BYTES  # threads take longer to begin
+    on_blocks(add, spans(len(parts), 1), total.__iadd__, threads=1 if few else None)
     return total
 
 
@@ -557,7 +563,7 @@ def orthonormal(columns: Array, V: Array) -> Array:
         row = B[place]
         for _ in range(2):
             row = row - (B[:kept] @ row) @ B[:kept]
-        left = float(linalg.norm(row))
+        left = float(np.sqrt(row @ row))
         if left <= 1e-10 * size:
             continue
         row = row / left
@@ -565,7 +571,7 @@ def orthonormal(columns: Array, V: Array) -> Array:
             # Rounding along V has grown with it, and the later ones would not know of that.
             row -= V @ (row @ V)
             row -= (B[:kept] @ row) @ B[:kept]
-            left = float(linalg.norm(row))
+            left = float(np.sqrt(row @ row))
             if left < 0.5:
                 continue  # it was rounding
             row /= left

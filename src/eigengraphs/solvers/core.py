@@ -520,8 +520,9 @@ class _Greedy:
             return here.state(self._pool[0]), np.nan
         warm, agreement = self._pool[:1], np.nan
         wide = search.wide and not (k < search.n_stayed and len(self._pool))
+        near = self._on_combinations(here)
         if not search.in_order and len(self._pool) > 1:
-            falls = here.decreases(self._pool)
+            falls = near.decreases(self._pool)
             order = np.argsort(-falls, kind="stable")
             warm = self._pool[order[: options.finalists if wide else 1]]
             if not wide and order[0] != 0:
@@ -533,7 +534,7 @@ class _Greedy:
         if len(starts) == 0 and len(warm) == 0:
             starts = self._elsewhere()
         if len(starts):
-            warm, agreement = self._explored(warm, starts, here)
+            warm, agreement = self._explored(warm, starts, near)
         now = here.maximize(self._best(warm, here), tol)
         if now.f <= self._problem.floor:
             # All forms are zero, as on one side of bipartite graphs: no way is up from there, but
@@ -580,6 +581,14 @@ class _Greedy:
             return np.asarray(self._mixed - (self._mixing.T @ core.Lam) @ core.E)
         return np.asarray((core.R - core.Lam @ core.E) * np.sqrt(core.w)[:, None])
 
+    def _on_combinations(self, here: Ascent) -> Ascent:
+        """Return f on the few combinations of rows, if there are any."""
+        if self._mixing is None:
+            return here
+        R, known = self._left_of(here), self._BE[: self._n_known]
+        none, ones = np.zeros((len(R), 0)), np.ones(len(R))
+        return Ascent(self._problem, R, none, known[:0], ones, None, known)
+
     def _explored(self, warm: Array, starts: Array, here: Ascent) -> tuple[Array, float]:
         """Return the best few maxima that starts lead to, roughly, and how many agree on the best.
 
@@ -587,11 +596,6 @@ class _Greedy:
         would leave maxima that they are at, and come back, round after round.
         """
         options = self._problem.options
-        if self._mixing is not None:
-            R = self._left_of(here)
-            none, ones = np.zeros((len(R), 0)), np.ones(len(R))
-            known = self._BE[: self._n_known]
-            here = Ascent(self._problem, R, none, known[:0], ones, None, known)
         X = np.vstack([warm, starts])
         modes = np.full(len(X), Climb.PLAIN if self._linear else Climb.EAGER)
         modes[: len(warm)] = Climb.PLAIN

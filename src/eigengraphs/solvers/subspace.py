@@ -442,7 +442,8 @@ class _Rounds:
             self._random = self._draw_starts() if searching and not self._given else self._random
         search = Search(
             self._X,
-            in_order=self._given,
+            # Those that all stayed where they were are in their order.
+            in_order=self._given or (self._n_stayed == self._size and not searching),
             by_mean=searching and not self._given and job.by_mean,
             random=self._random if searching else None,
             n_fixed=self._n_fixed,
@@ -477,32 +478,36 @@ class _Rounds:
         """Find the gradients in full space, (n, size) on each side, and how large they are."""
         job, basis, frozen = self._job, self._basis, self._frozen
         active = len(fit.stages)
-        X = fit.X[:active]
         self._sides = basis.components(fit.X)
         if basis.is_everything:
             self._r = ()
             self._stationarity = fit.stationarity
             return
-        sides = tuple(side[:, :active] for side in self._sides)
-        theta = np.array([stage.theta for stage in fit.stages])
-        W_rows = np.array([stage.W for stage in fit.stages]).reshape(active, len(fit.Psi))
+        first = min(self._n_fixed, active)  # components before it are as they were
+        stages, X = fit.stages[first:], fit.X[:active]
+        known, sides = (tuple(side[:, lo:active] for side in self._sides) for lo in (0, first))
+        theta = np.array([stage.theta for stage in stages])
+        W_rows = np.array([stage.W for stage in stages]).reshape(len(stages), len(fit.Psi))
         Lam = np.zeros((*W_rows.shape, len(fit.images)))
-        for place, stage in enumerate(fit.stages):
+        for place, stage in enumerate(stages):
             j = stage.Lam.shape[1]
             Lam[place, :, :j], Lam[place, :, j] = stage.Lam, stage.t / stage.q
-        N, own = metric.pulls(X, fit.images, W_rows, Lam)
+        N, own = metric.pulls(X[first:], fit.images, W_rows, Lam)
         if job.linear:
-            r = basis.combine_forms(frozen.Psi, self._to_loadings(fit), X)
+            r = basis.combine_forms(frozen.Psi, self._to_loadings(fit)[:, first:], X)
         else:
-            W = np.zeros((len(job.weights), active))
-            if active:
+            W = np.zeros((len(job.weights), len(stages)))
+            if stages:
                 W[job.weights > 0] = W_rows.T
-            r = basis.combine(W, X)
-        both = tuple(np.column_stack(pair) for pair in zip(frozen.sides, sides, strict=True))
+            r = basis.combine(W, X[first:])
+        both = tuple(np.column_stack(pair) for pair in zip(frozen.sides, known, strict=True))
         r = job.counted.take_off(r, both, N, sides, own)
         sizes = np.sqrt(sum(np.einsum("sk,sk->k", side, side) for side in r)) / theta
-        self._stationarity = np.pad(sizes, (0, self._size - active))
-        self._r = tuple(np.pad(side, ((0, 0), (0, self._size - active))) for side in r)
+        stationarity, self._r = np.zeros(self._size), tuple(map(np.zeros_like, self._sides))
+        stationarity[:first], stationarity[first:active] = self._stationarity[:first], sizes
+        self._stationarity = stationarity
+        for place, side in zip(self._r, r, strict=True):
+            place[:, first:active] = side
 
     def _to_loadings(self, fit: CoreFit) -> Array:
         """Return T with t_ik / q_k = (psi_i T)_k for linear loadings, (k + d, d)."""
