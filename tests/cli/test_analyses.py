@@ -28,17 +28,23 @@ def add_column(folder, name, values, categories=()):
 def test_compare_says_writes_and_reports(out, done, told, table):
     said = done("compare", "out", "--group", "group", "--covariates", "age")
     assert "differ between groups of group (12 control, 12 patient)" in said
-    assert "The loading on component 2 is largest in graphs of patient" in said
+    assert "The loading on component 2 is largest in the group patient" in said
     assert "je2" not in said  # that is its name in tables
     assert "Methods: Loadings were compared" in said
     found = table(out / "compare-group-age.tsv")
     assert list(found["component"]) == ["je1", "je2", "all"]
-    assert found["p (FDR)"][1] < 0.05 < found["p (FDR)"][0]
+    assert found["p_fdr"][1] < 0.05 < found["p_fdr"][0]
     assert found["low"][1] > 0
     assert "Loadings by group, adjusted for age" in page_of(out)
     assert ">component 2</" in page_of(out)
     assert "je2" not in page_of(out)
+    methods = (out / "methods.md").read_text(encoding="utf-8")
+    assert methods.startswith("We embedded 24 undirected graphs")
+    assert methods.count("Loadings were compared between the groups of group") == 1
+    assert methods.count("**References**") == methods.count("- Freedman, D.") == 1
+    assert "patient minus control" in methods
     last = told("compare", "out", "--group", "age")
+    assert list(last["components"][0]) == list(table(out / "compare-age.tsv"))
     assert (last["kind"], last["effect"]) == ("quantity", "partial correlation")
     asked = [found.key for found in FinishedFit(out).summary.findings]
     assert [key for key in asked if key.startswith("compare")] == ["compare group age",
@@ -68,8 +74,8 @@ def test_a_formula_is_tested_beside_a_group(out, done, told, table):
     said = done("compare", "out", "--formula", "~ group * age", "--test", "group:age")
     assert "are not shown to depend on group:age (12 control, 12 patient)" in said
     found = table(out / "compare-group-x-age-in-group-by-age.tsv")
-    assert list(found)[8:10] == ["group[T.patient]:age", "group[T.patient]:age SE"]
-    rows = table(out / "compare-group-x-age-in-group-by-age-coefficients.tsv")
+    assert list(found)[8:10] == ["group[T.patient]:age", "group[T.patient]:age_se"]
+    rows = table(out / "compare-group-x-age-in-group-by-age.coefficients.tsv")
     assert list(rows["name"][:4]) == [
         "Intercept",
         "group[T.patient]",
@@ -90,7 +96,7 @@ def test_trajectories_are_drawn_and_written(scans, told, table):
         "control", "patient", "patient - control"]  # fmt: skip
     found = table(out / "trajectories-years-group.tsv")
     assert found["slope"].tolist() == pytest.approx([row["slope"] for row in last["slopes"]])
-    assert len(table(out / "trajectories-years-group-people.tsv")) == 12
+    assert len(table(out / "trajectories-years-group.people.tsv")) == 12
     assert (out / "trajectories-years-group.png").stat().st_size > 10_000
     assert "component 1 patient - control" in page_of(out)
     assert told("trajectories", "out", "--time", "ses")["time"] == "ses"  # codes 1 and 2

@@ -60,7 +60,8 @@ def test_how_earlier_versions_recorded_the_reading_is_understood(finished):
 def test_an_answer_is_in_the_report_and_replaced_by_the_next(finished, study, done):
     finished.add(answer("first <b>answer</b>"), "compare-group.tsv")
     files = finished.add(answer("second <b>answer</b>"), "compare-group.tsv")
-    assert [path.name for path in files] == ["compare-group.tsv", "report.html", "report.json"]
+    assert [path.name for path in files] == [
+        "compare-group.tsv", "methods.md", "report.html", "report.json"]  # fmt: skip
     page = (study / "out" / "report.html").read_text(encoding="utf-8")
     assert "second &lt;b&gt;answer" in page
     assert "first &lt;b" not in page

@@ -239,7 +239,7 @@ def test_a_covariate_of_subjects_is_absorbed_within_them():
     rng = np.random.default_rng(12)
     who, when = np.repeat(np.arange(6), 2), np.tile(["pre", "post"], 6)
     found = quick(rng.normal(size=(12, 2)), when, subjects=who, covariates={"age": 20.5 + who})
-    assert "age is constant within subjects: it adds nothing to the model" in found.notes
+    assert "of no use to the model: age is constant within participants" in found.notes
     assert found.n_permutations == 64
 
 
@@ -258,7 +258,7 @@ def test_words_say_which_group_has_more():
     Lam = rng.normal(size=(20, 2)) + 4.0 * np.outer(group == "patient", [0, -1])
     found = quick(Lam, group, name="diagnosis")
     text = " ".join(found.words)
-    assert "je2 is largest in graphs of control (mean -0.136, 95% interval" in text
+    assert "je2 is largest in the group control (mean -0.136, 95% interval" in text
     assert "diagnosis (10 control, 10 patient)" in text
     assert len(found.rows) == 3
     assert all(len(row) == len(found.header) for row in found.rows)

@@ -132,10 +132,7 @@ def test_a_design_that_cannot_be_names_its_columns(text, test, said):
 
 
 def test_what_is_collinear_and_not_tested_is_a_note():
-    assert (
-        "months = 12 age + 3: it adds nothing to the model"
-        in ask("~ sex + age + months", "sex").notes
-    )
+    assert "of no use to the model: months = 12 age + 3" in ask("~ sex + age + months", "sex").notes
     assert "group is also part of group:age" in ask("~ group * age", "group").notes[0]
     with pytest.raises(InputError, match="terms of the formula"):
         ask("~ group", covariates={"age": TABLE.age})

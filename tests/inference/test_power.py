@@ -113,7 +113,7 @@ def test_tests_are_those_of_compare(pilot):
         (GROUP, {"sizes": (1, 20)}, "at least 2 per group"),
         (GROUP, {"component": "je9"}, "component must be one of 'je1'"),
         (GROUP, {"n_permutations": 9}, "at least 19"),
-        (GROUP, {"subjects": np.repeat(np.arange(20), 2)}, "different within subjects"),
+        (GROUP, {"subjects": np.repeat(np.arange(20), 2)}, "different within participants"),
     ],
 )
 def test_what_cannot_be_planned_is_said(pilot, group, options, said):

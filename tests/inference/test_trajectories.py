@@ -60,7 +60,7 @@ def test_a_singular_model_falls_back_and_says_so(sds, random):
     found = trajectories(y, VISIT, WHO)
     assert found.random == (random,)
     assert any(
-        note.startswith(f"random effects of people: {random} in je1") for note in found.notes
+        note.startswith(f"random effects of participants: {random} in je1") for note in found.notes
     )
     assert np.isfinite(found.slopes.errors).all()
 

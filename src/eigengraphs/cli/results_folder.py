@@ -21,6 +21,7 @@ from eigengraphs.embedding import JointEmbedding, load
 from eigengraphs.errors import InputError
 from eigengraphs.report.page import write_report
 from eigengraphs.report.records import Column, Finding, Intervals, TimeLine
+from eigengraphs.report.sentences import whole_methods
 from eigengraphs.report.summary import Summary, read_results, read_summary
 from eigengraphs.system.labels import component_column, component_name
 from eigengraphs.system.tables import write_table
@@ -82,6 +83,15 @@ def write_columns(path: Path, columns: Mapping[str, Iterable[Any]]) -> None:
     write_table(path, list(columns), zip(*columns.values(), strict=True))
 
 
+def write_methods(summary: Summary, folder: Path) -> None:
+    """Write ``methods.md``, of the fit and the analyses after it.
+
+    Names of columns are in it, which are text to a reader of Markdown, never tags or links.
+    """
+    plain = re.sub(r"[<\[]", r"\\\g<0>", whole_methods(summary))
+    (folder / "methods.md").write_text(plain, encoding="utf-8")
+
+
 def write_files(
     folder: Path, content: Mapping[str, Any], report: Summary | None = None
 ) -> list[Path]:
@@ -89,7 +99,7 @@ def write_files(
 
     A table by its columns, or its header and rows; or a matplotlib figure.
     """
-    names = [*content, *(["report.html", "report.json"] if report else [])]
+    names = [*content, *(["methods.md", "report.html", "report.json"] if report else [])]
     with scratch_folder(output_folder(folder) / "answer") as scratch:
         for name, what in content.items():
             if isinstance(what, Mapping):
@@ -100,6 +110,7 @@ def write_files(
                 what.savefig(scratch / name, dpi=150, format="png")
         if report is not None:
             write_report(report, scratch)
+            write_methods(report, scratch)
         replace_together([(scratch / name, folder / name) for name in names])
     return [folder / name for name in names]
 
@@ -319,7 +330,7 @@ class FinishedFit:
         """
         finding = Finding(
             " ".join(named), title, tuple(words), tuple(header), tuple(map(tuple, rows)), intervals,
-            (*notes, *map(sentence, careful), *filter(None, [methods])), column,
+            (*notes, *map(sentence, careful)), column, methods,
         )  # fmt: skip
         files = self.add(finding, table or file_name(*named), **more)
         known = {"notes": careful, "methods": methods} if methods else {}

@@ -11,7 +11,7 @@ from eigengraphs import inference
 from eigengraphs.cli.command_options import NOBODY, Harmonizing
 from eigengraphs.errors import InputError
 from eigengraphs.report.records import Finding
-from eigengraphs.system.labels import component_column, count_of
+from eigengraphs.system.labels import component_column, count_of, listed
 
 Values = Callable[[str, str], Sequence[Any]]  # of a column, for an option
 
@@ -81,7 +81,7 @@ def harmonization_finding(
 
     shares, name = np.stack([share(before), share(after)], axis=1), step.site_name_
     counts = zip(step.sites_, step.counts_, strict=True)
-    kept = f"; what {', '.join(step.covariates_)} explain is kept" if step.covariates_ else ""
+    kept = f", with the effects of {listed(step.covariates_)} kept" if step.covariates_ else ""
     (low, low_after), (high, high_after) = shares.min(axis=0), shares.max(axis=0)
     return Finding(
         key=f"harmonize {name}",

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import InputError
 from eigengraphs.report.records import Cell, Column, Finding, Intervals, json_ready
-from eigengraphs.report.sentences import DOUBTFUL, asset, doubt, percent, verdicts
+from eigengraphs.report.sentences import DOUBTFUL, asset, doubt, percent, verdicts, whole_methods
 from eigengraphs.report.summary import Summary
 from eigengraphs.report.worst_fits import block_size, sums_of_rows, symmetric_limit
 from eigengraphs.system.extras import need
@@ -197,7 +197,7 @@ def _context(summary: Summary, limits: Limits) -> dict[str, Any]:
         ],
         "evaluated": any(found.key.startswith("evaluate ") for found in summary.findings),
         "findings": [_finding(found, summary.n_components) for found in summary.findings],
-        "methods": _blocks(summary.methods),
+        "methods": _blocks(whole_methods(summary)),
         "provenance": [(shortened(name, 200), text[:4000]) for name, text in summary.provenance],
         "style": asset("report.css"),
         # One script with names of its own.

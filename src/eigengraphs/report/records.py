@@ -386,6 +386,8 @@ class Finding:
         How it was found, and what to be careful about.
     column : str
         Column of the graphs that was tested, if one was.
+    methods : str
+        A paragraph for a paper, for ``methods.md`` and the methods of the report.
     """
 
     key: str
@@ -396,6 +398,7 @@ class Finding:
     intervals: Intervals | None = None
     notes: tuple[str, ...] = ()
     column: str = ""
+    methods: str = ""
 
     @property
     def cells(self) -> list[dict[str, Cell]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 from math import isnan
@@ -29,6 +30,7 @@ _ANSWERS = 4  # of them in the opening
 #: Verdicts on halves of the graphs that keep a component from being interpreted.
 DOUBTFUL = ("not shown to replicate", "looks like noise")
 _SIGNIFICANT = 0.05
+_REFERENCES = "\n\n**References**\n\n"
 _COLLINEAR = 100.0  # condition number of the components, where loadings lose two digits
 
 
@@ -137,7 +139,7 @@ def doubt(summary: Summary, verdict: str, ks: Sequence[int]) -> str:
 def _differs(found: Finding, k: int) -> bool:
     """Tell whether a comparison found a difference in component k (from 0)."""
     name = component_column(k)
-    p = next((x.get("p (family)") for x in found.cells if x.get("component") == name), None)
+    p = next((x.get("p_family") for x in found.cells if x.get("component") == name), None)
     return p is not None and float(p) <= _SIGNIFICANT
 
 
@@ -264,12 +266,29 @@ def methods_text(
     template = jinja2.Environment(
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     ).from_string(asset("methods.md"))
-    body, mark, references = template.render(
+    body = template.render(
         je=embedding, fit=FitView.of(embedding), n_graphs=n_graphs, prediction=prediction,
         choice=choice or getattr(embedding, "dimension_choice_", None), harmonized=harmonized,
         versions=versions(), count_of=count_of, listed=listed, explained_of=explained_of,
-    ).rpartition("**References**")  # fmt: skip
-    return f"{' '.join(body.split())}\n\n{mark}{references.rstrip()}\n"
+    )  # fmt: skip
+    return _with_references(" ".join(body.split()))
+
+
+def whole_methods(summary: Summary) -> str:
+    """Return the methods of a fit and of the analyses after it, and their references."""
+    fit, mark, _ = summary.methods.partition(_REFERENCES)
+    later = dict.fromkeys(found.methods for found in summary.findings if found.methods)
+    return _with_references("\n\n".join([fit, *later])) if mark or later else fit
+
+
+def _with_references(text: str) -> str:
+    """Add the references that a text cites by name and year, "Wang et al., 2021"."""
+    cited = []
+    for line in asset("references.md").splitlines():
+        author, year = re.findall(r"- (\w+),.*?\((\d{4})\)", line)[0]
+        found = re.search(rf"{author}[\w ]*(?: et al\.)?, {year}", text)
+        cited += [(found.start(), line)] if found else []
+    return f"{text}{_REFERENCES}" + "".join(f"{line}\n" for _, line in sorted(cited))
 
 
 def versions() -> dict[str, str]:

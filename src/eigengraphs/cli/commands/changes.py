@@ -58,7 +58,7 @@ def changes(asked: Changes, _: Listener) -> Outcome:
         ["changes"],
         f"Changes and anomalies, in the order of {line.by or 'the input'}",
         words,
-        ("graph", "when", "segment", "change", "distance", "residual score", "p (FDR)"),
+        ("graph", "when", "segment", "change", "distance", "residual score", "p_fdr"),
         rows,
         facts,
         shown=said,

@@ -63,8 +63,8 @@ def compare(asked: Compare, _: Listener) -> Outcome:
     notes = [
         "A larger loading on a component means more of its pattern in the graph; the patterns are "
         "described under the components.",
-        f"Intervals cover {found.confidence:.0%}. p (FDR) controls the share of false discoveries "
-        "among components, p (family) the probability of any.",
+        f"Intervals cover {found.confidence:.0%}. p_fdr controls the share of false discoveries "
+        "among components, p_family the probability of any.",
     ]
     if fit.summary.label is not None and fit.embedding.get_params().get("loadings") == "class":
         notes.insert(0, _CLASSES)
@@ -79,14 +79,14 @@ def compare(asked: Compare, _: Listener) -> Outcome:
     adjusted += f", harmonized over {sites.harmonize}" if over else ""
     together = f", graphs of one {whose} together" if whose else ""
     spelled = file_name(*(_spelled(name) for name in named) if asked.formula else named)
+    stem = spelled.removesuffix(".tsv")
     estimated, rows = _estimates(fit, found), fit.in_tables(found.rows)
     columns = {name: [row[name] for row in estimated] for name in estimated[0]}
-    names = ("component", "effect", "low", "high", "F", "p", "p_fdr", "p_family")
     facts = {
         "group": found.group, "formula": asked.formula, "kind": found.kind, "design": found.design,
         "graphs": found.n_graphs, "units": found.n_units, "levels": found.levels,
         "joint": {"F": found.joint_F, "p": found.joint_p},
-        "components": [dict(zip(names, row, strict=False)) for row in rows[:-1]],
+        "components": [dict(zip(found.header, row, strict=True)) for row in rows[:-1]],
         "estimates": estimated, "effect": found.effect_name, "permutations": found.n_permutations,
         "exact": found.exact,
     }  # fmt: skip
@@ -96,7 +96,7 @@ def compare(asked: Compare, _: Listener) -> Outcome:
         facts, shown=[shown, *_means(found)], notes=notes, careful=found.notes,
         methods=found.methods, column=found.group, table=spelled,
         intervals=Intervals(1, 2, 3, 0.0, found.effect_name),  # 0: no difference
-        more={spelled.replace(".tsv", "-coefficients.tsv"): columns} if asked.formula else None,
+        more={f"{stem}.coefficients.tsv": columns} if asked.formula else None,
     )  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def _estimates(fit: FinishedFit, found: inference.Comparison) -> list[dict[str, 
     kinds = (("coefficient", found.coefficients), *tested, ("adjusted mean", found.adjusted))
     return [
         {"component": fit.components[component], "kind": kind, "name": name,
-         "estimate": float(of.values[i, k]), "SE": float(of.errors[i, k]),
+         "estimate": float(of.values[i, k]), "se": float(of.errors[i, k]),
          "low": float(of.low[i, k]), "high": float(of.high[i, k])}
         for k, component in enumerate(found.components)
         for kind, of in kinds for i, name in enumerate(of.names)

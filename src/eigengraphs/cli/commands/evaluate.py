@@ -10,7 +10,7 @@ from eigengraphs.cli.command_options import Evaluate
 from eigengraphs.cli.held_out import holding_out
 from eigengraphs.cli.results_folder import FinishedFit, file_name
 from eigengraphs.cli.several_sites import harmonizing
-from eigengraphs.cli.terminal import Listener, Outcome, Table, counting, sentence
+from eigengraphs.cli.terminal import Listener, Outcome, Table, counting
 from eigengraphs.errors import InputError
 from eigengraphs.inference.prediction.label_prediction import CHANCE
 from eigengraphs.inference.prediction.prediction_pipelines import JOINT, quiet
@@ -75,7 +75,7 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
         "pipelines": [dict(zip(found.header, row, strict=True)) for row in rows],
         **{name: rows for name, (rows, _) in tables.items()},
         "not_offered": dict(found.not_offered), "protocol": found.protocol,
-        "notes": found.notes, "warnings": found.warnings,
+        "warnings": found.warnings,
     }  # fmt: skip
     only = ("pipeline", found.measure, "low", "high", "versus", "difference", "difference_low",
             "difference_high", "p_holm")  # fmt: skip
@@ -88,13 +88,13 @@ def evaluate(asked: Evaluate, listen: Listener) -> Outcome:
             shown += [f"{said}, {best}:", _table(mine)]
     return fit.answer(
         named, title, found.words(), found.header, rows, facts,
-        shown=[*shown, sentence(found.protocol)],
+        shown=shown,
         notes=(
-            sentence(found.protocol),
             f"{found.n_graphs} graphs{n_units}.",
             *(f"Warning: {text}" for text in found.warnings[:5]),
         ),
         careful=found.notes,
+        methods=f"The {target} of held-out graphs was predicted. Procedure: {found.protocol}",
         aside=found.warnings,
         intervals=Intervals(
             where, where + 1, where + 2, found.score(CHANCE).score, f"{found.measure} (held-out)"

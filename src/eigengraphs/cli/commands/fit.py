@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import platform
-import re
 import shlex
 import sys
 import time
@@ -33,6 +32,7 @@ from eigengraphs.cli.results_folder import (
     check_output,
     write_columns,
     write_loadings,
+    write_methods,
 )
 from eigengraphs.cli.several_sites import (
     harmonization_finding,
@@ -269,9 +269,6 @@ def _write(analysis: _Analysis, asked: Fit) -> list[Path]:
         je.save(new / "model.eg")
         text = json.dumps(record, indent=1, ensure_ascii=False, default=str)
         (new / "provenance.json").write_text(text + "\n", encoding="utf-8")
-        # Names of columns are in it, which are text to a reader of Markdown, never tags or links.
-        plain = re.sub(r"[<\[]", r"\\\g<0>", methods)
-        (new / "methods.md").write_text(plain, encoding="utf-8")
         summary = summarize(
             je,
             data.graphs,
@@ -287,7 +284,9 @@ def _write(analysis: _Analysis, asked: Fit) -> list[Path]:
             methods=methods,
             provenance=_in_words(record),
         )
-        write_report(replace(summary, findings=analysis.findings), new)
+        summary = replace(summary, findings=analysis.findings)
+        write_report(summary, new)
+        write_methods(summary, new)
     for name in answers_in(folder):  # where folders cannot be exchanged, they stayed
         (folder / name).unlink()
     ours = (*FILES, *([] if analysis.harmonized is None else [HARMONIZED]))

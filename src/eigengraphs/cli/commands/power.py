@@ -23,8 +23,9 @@ def power(asked: Power, listen: Listener) -> Outcome:
     sizes = [_number(size, "--sizes takes numbers") for size in asked.sizes.split(",")]
     whose = None if fit.participants in (None, group) else fit.participants
     covariates = fit.covariates(asked.covariates, group, "--group")
+    loadings, said = fit.loadings
     found = inference.power(
-        fit.summary.loadings,
+        loadings,
         fit.values(group, "--group"),
         effect=effect,
         component=None if asked.component is None else component_name(asked.component - 1),
@@ -57,7 +58,7 @@ def power(asked: Power, listen: Listener) -> Outcome:
         ["power", group, asked.effect, *on, *covariates], f"Power to find {found.origin}",
         found.words(asked.test), found.header, found.rows, facts,
         shown=[Table.of(found.header, found.rows, shown)],
-        careful=found.notes, methods=found.methods,
+        careful=(*said, *found.notes), methods=" ".join([*said, found.methods]),
         intervals=Intervals(place, place + 2, place + 3, SHARES[0], f"power ({asked.test})"),
     )  # fmt: skip
 

@@ -25,8 +25,9 @@ def trajectories(asked: Trajectories, _: Listener) -> Outcome:
     covariates = fit.covariates(asked.covariates, time, "--time")
     if group in (time, *covariates):
         raise InputError(f"{group!r} is named twice, by --group and --time or --covariates")
+    loadings, said = fit.loadings
     found = inference.trajectories(
-        fit.summary.loadings,
+        loadings,
         values,
         fit.values(subject, "--subject"),
         None if group is None else fit.values(group, "--group"),
@@ -39,24 +40,25 @@ def trajectories(asked: Trajectories, _: Listener) -> Outcome:
     named = ["trajectories", time, *([] if group is None else [group]), *covariates]
     if asked.subject not in (None, fit.participants):
         named += ["of", subject]
-    by, table, rows = f", by {group}" if group else "", file_name(*named), fit.in_tables(found.rows)
+    by, rows = f", by {group}" if group else "", fit.in_tables(found.rows)
+    stem = file_name(*named).removesuffix(".tsv")
     people: dict[str, Any] = {subject: found.people} | dict(
         fit.in_tables(zip(found.components, found.person_slopes.T.tolist(), strict=True))
     )
-    keys = ("component", "what", "slope", "low", "high", "se", "p", "p_fdr", "random")
     facts = {
         "time": time, "group": group, "subject": subject, "graphs": len(found.times),
         "people": len(found.people), "df": found.df,
-        "slopes": [dict(zip(keys, row, strict=True)) for row in rows],
+        "slopes": [dict(zip(found.header, row, strict=True)) for row in rows],
     }  # fmt: skip
-    shown = [name for name in found.header if name != "SE"]
+    shown = [name for name in found.header if name != "se"]
     return fit.answer(
         named, f"Change of loadings with {time} within {subject}{by}", found.words, found.header,
         rows, facts, shown=[Table.of(found.header, found.rows, shown)],
-        careful=found.notes, methods=found.methods, column=group or "",
+        careful=(*said, *found.notes), methods=" ".join([*said, found.methods]),
+        column=group or "",
         intervals=Intervals(2, 3, 4, 0.0, f"slope per unit of {time}"),
-        more={table.replace(".tsv", "-people.tsv"): people},
-        drawn={table.replace(".tsv", ".png"): _picture(found)},
+        more={f"{stem}.people.tsv": people},
+        drawn={f"{stem}.png": _picture(found)},
     )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ from eigengraphs.inference.studies.designs import (
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
-from eigengraphs.system.labels import measure_words
+from eigengraphs.system.labels import listed, measure_words
 from eigengraphs.system.tables import short_repr
 
 Task: TypeAlias = Literal["auto", "classes", "quantity"]
@@ -504,7 +504,7 @@ class Evaluation:
         if both.p_holm < 1 - self.level:
             verdict = "adds to" if value > 0 else "takes from"
         return [
-            f"The joint embedding {verdict} {' and '.join(self.beyond)}: {self.measure} "
+            f"The joint embedding {verdict} {listed(self.beyond)}: {self.measure} "
             f"{both.score:.3f} with both, {alone.score:.3f} from covariates alone (difference "
             f"{value:+.3f}, {100 * self.level:g}% interval {low:+.3f} to {high:+.3f}; p = "
             f"{both.p_holm:.2g}, Holm)."
@@ -744,7 +744,7 @@ def evaluate(
         n_graphs=len(known),
         n_units=split.n_units,
         level=level,
-        protocol=_protocol(scoring, asked, n_components),
+        protocol=_protocol(scoring, asked, n_components, permutations),
         n_components=n_components,
         not_offered=refused,
         warnings=tuple(f"{text} (in {count} folds)" for text, count in warned.items()),
@@ -912,7 +912,9 @@ class _Scoring:
         return [*map(lambda s, p: replace(s, p_holm=float(p)), found[:-1], p), found[-1]]
 
 
-def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -> str:
+def _protocol(
+    scoring: _Scoring, asked: Question, n_components: Sequence[int], permutations: int
+) -> str:
     """Return how it was done, in sentences."""
     folds, low, high = scoring.folds, min(n_components), max(n_components)
     rules = " and ".join(rule_name(rule, scoring.is_quantity) for rule in asked.rules)
@@ -920,7 +922,7 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
     measure, interval = "accuracy", "Wilson intervals over"
     if scoring.is_quantity:
         measure, interval = "R2", "bootstrap intervals over"
-    differences = "Nadeau and Bengio's corrected t intervals"
+    differences = "corrected t intervals (Nadeau and Bengio, 2003)"
     if folds.apart:
         differences = f"t intervals, with the variance between folds and between {counted}"
     chosen = ", chosen anew in each fold" if asked.embedding.n_components == "auto" else ""
@@ -931,15 +933,21 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
         )
     adjusted = ""
     if asked.covariates:
-        names = ", ".join(asked.covariates)
+        names = listed(tuple(asked.covariates))
         adjusted = f" The part of the features explained by {names} was regressed out."
     if asked.sites is not None:
         adjusted = f" {harmonized_words(asked.sites, tuple(asked.covariates))}{adjusted}"
     if asked.beyond:
-        names = ", ".join(asked.beyond)
+        names = listed(tuple(asked.beyond))
         adjusted += (
             f" Covariates are {names}, alone and beside the features of the joint embedding, with "
             "the linear rule."
+        )
+    permuted = ""
+    if permutations:
+        permuted = (
+            f" For its p values the joint embedding was learned and scored with {permutations} "
+            "permutations of the labels."
         )
     return (
         f"{folds.words}. {rules} on features of graphs, {measure} on held-out graphs. "
@@ -947,7 +955,7 @@ def _protocol(scoring: _Scoring, asked: Question, n_components: Sequence[int]) -
         f"fold alone, in {low if low == high else f'{low} to {high}'} dimensions{chosen}."
         f"{adjusted} Intervals ({100 * scoring.level:g}%) of scores are {interval} {counted}, "
         "with twice the variance, because each graph is also learned from in other folds; those "
-        f"of differences are {differences}."
+        f"of differences are {differences}.{permuted}"
     )
 
 

@@ -38,6 +38,7 @@ from eigengraphs.inference.studies.designs import (
 )
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.preprocess import Preprocessing
+from eigengraphs.system.labels import listed
 
 JOINT = "joint embedding"
 ALONE, BESIDE = "covariates alone", "joint embedding and covariates"
@@ -329,7 +330,7 @@ def harmonized_words(sites: Sites, kept: Sequence[str]) -> str:
     name, how = sites.name, sites.settings
     what = "locations" if how.mean_only else "locations and scales"
     of = "the training graphs" if sites.controls is None else "controls among the training graphs"
-    keeping = f", with the effects of {', '.join(kept)} kept" if kept else ""
+    keeping = f", with the effects of {listed(kept)} kept" if kept else ""
     new = (
         f" A {name} that was not learned from was estimated from its held-out graphs together, "
         "without their labels."

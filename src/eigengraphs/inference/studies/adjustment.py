@@ -30,6 +30,7 @@ from eigengraphs.inference.studies.designs import (
     units,
     words,
 )
+from eigengraphs.system.labels import listed
 
 Unseen: TypeAlias = Literal["error", "estimate"]
 _CHANGE, _ROUNDS = 1e-4, 1000  # as in the published code: where its iteration stops; more is a bug
@@ -644,10 +645,11 @@ def harmonized_for_test(
         Y[known], site={site: [names[i] for i in known]},
         covariates={column: [values[i] for i in known] for column, values in table.items()},
     )  # fmt: skip
-    keeping = f"with the effects of {words(list(table), 20)} kept and " if table else ""
+    keeping = f"with the effects of {listed(list(table))} kept and " if table else ""
+    unknown = "the other terms of the model" if isinstance(group, Question) else name
     said = (
         f"Loadings were harmonized over {site} by ComBat (Johnson et al., 2007), {keeping}without "
-        f"knowledge of {name}; {site} was also a covariate of the test, so that it keeps its level "
-        "where sites have unequal shares of groups (Nygaard et al., 2016)."
+        f"knowledge of {unknown}; {site} was also a covariate of the test, so that it keeps its "
+        "level where sites have unequal shares of groups (Nygaard et al., 2016)."
     )
     return Y, None if isinstance(group, Question) else {**table, site: names}, said

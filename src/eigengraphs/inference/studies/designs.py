@@ -570,17 +570,17 @@ def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Des
         group = group.rows(np.unique(codes, return_index=True)[1])
         if len(set(counts.tolist())) > 1:
             notes.append(
-                f"subjects have {counts.min()} to {counts.max()} graphs each; their means are "
+                f"participants have {counts.min()} to {counts.max()} graphs each; their means are "
                 "treated as equally precise"
             )
     elif not keep.all():
         group = group.rows(keep)
         notes.append(
-            f"{int((~keep).sum())} subjects with one graph carry no information on change "
-            "within subjects and are left out"
+            f"{int((~keep).sum())} participants with one graph carry no information on "
+            "change within participants and are left out"
         )
     Y, D = of_units(Y), of_units(D)
-    one, blocks = "subject" if kind == "between" else "graph", np.zeros(len(Y), dtype=np.intp)
+    one, blocks = "participant" if kind == "between" else "graph", np.zeros(len(Y), dtype=np.intp)
     if kind == "within":
         blocks = np.unique(codes[keep], return_inverse=True)[1]
     _check_differs(D[:, model.inside], name)
@@ -605,14 +605,15 @@ def make_design(Y: Array, model: Model, subjects: Variable | None = None) -> Des
             model.terms[j] for _, about in depends if tested[about].any() for j in about
             if model.terms[j] and not tested[j]
         )  # fmt: skip
-        by = words(list(others)) or "the subjects" * (kind == "within")
+        by = words(list(others)) or "the participants" * (kind == "within")
         if not by:
             raise InputError(f"{name!r} cannot be estimated: {words(involved)}")
         raise InputError(
             f"{name!r} is determined by {by} ({words(involved, 3)}), so that its effect cannot be "
             "separated from theirs; leave out a covariate"
         )
-    notes += [f"{text}: it adds nothing to the model" for text, _ in depends]
+    if depends:
+        notes.append(f"of no use to the model: {'; '.join(text for text, _ in depends)}")
     single = [level for i, level in enumerate(group.levels) if (group.values == i).sum() == 1]
     if single:
         notes.append(
@@ -664,7 +665,7 @@ def relations(
             continue
         share = weights * size[j] * scales[j] / (size[free] * scales[free])
         used = [place for place, weight in enumerate(weights) if abs(weight) > _SAME]
-        total = ["is constant within subjects"] if not used else ["="]
+        total = ["is constant within participants"] if not used else ["="]
         for place in used[:_FEW]:
             factor = "" if abs(abs(share[place]) - 1) < 1e-6 else f"{abs(share[place]):.3g} "
             sign = "- " if share[place] < 0 else "+ " if place != used[0] else ""
@@ -697,10 +698,10 @@ def _kind(X: Array, codes: Indices, name: str, subjects: Variable) -> DesignKind
         return "within" if varies.any() else "between"
     some = words([subjects.levels[i] for i in np.flatnonzero(constant)])
     raise InputError(
-        f"{name!r} varies within {int(varies.sum())} subjects and is the same for all graphs of "
-        f"{int(constant.sum())} others ({some}). Differences between and within subjects are "
-        "different questions, with different permutations: keep the subjects in whom it varies, "
-        "or one graph of each subject"
+        f"{name!r} varies within {int(varies.sum())} participants and is the same for all graphs "
+        f"of {int(constant.sum())} others ({some}). Differences between and within participants "
+        "are different questions, with different permutations: keep the participants in whom it "
+        "varies, or one graph of each"
     )
 
 

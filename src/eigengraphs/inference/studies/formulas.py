@@ -158,7 +158,11 @@ class Formula(Question):
                 inside[places] = True
         above = [str(term) for term in slices if term not in asked
                  and any(_factors(one) < _factors(term) for one in asked)]  # fmt: skip
-        notes = []
+        notes = [
+            f"{each.name!r} is taken as {len(each.levels)} categories; I({each.name}) takes its "
+            "numbers"
+            for each in known if len(each.levels) > 2 and _are_numbers(each.levels)
+        ]  # fmt: skip
         if above:
             notes.append(
                 f"{words([str(term) for term in asked])} is also part of {words(above)}: what is "

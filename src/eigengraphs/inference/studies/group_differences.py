@@ -180,7 +180,7 @@ class Comparison(Tests, Effects):
         """Names of the columns of :attr:`rows`."""
         effect = (self.effect_name, "low", "high")
         shown = [name for name, _ in self._shown]
-        return ("component", *effect, "F", "p", "p (FDR)", "p (family)", *shown)
+        return ("component", *effect, "F", "p", "p_fdr", "p_family", *shown)
 
     @property
     def _shown(self) -> list[tuple[str, Array]]:
@@ -191,11 +191,11 @@ class Comparison(Tests, Effects):
             for name, *pair in zip(
                 self.contrasts.names, self.contrasts.values, self.contrasts.errors, strict=True
             ):
-                ends = ("slope", "slope SE") if single else (name, f"{name} SE")
+                ends = ("slope", "slope_se") if single else (name, f"{name}_se")
                 found += zip(ends, pair, strict=True)
         for what, table in (
             ("mean {}", self.adjusted.values),
-            ("mean {} SE", self.adjusted.errors),
+            ("mean {}_se", self.adjusted.errors),
         ):
             if not np.isnan(table).all():
                 found += [(what.format(level), row)
@@ -254,8 +254,8 @@ class Comparison(Tests, Effects):
         high, low = order[0], order[-1]
         adjusted = "adjusted " if self.covariates else ""
         return (
-            f"The loading on {name} is largest in graphs of {self.levels[high]} ({adjusted}mean "
-            f"{self._told(self.adjusted, high, k)}) and smallest in those of {self.levels[low]} "
+            f"The loading on {name} is largest in the group {self.levels[high]} ({adjusted}mean "
+            f"{self._told(self.adjusted, high, k)}) and smallest in {self.levels[low]} "
             f"({self._told(self.adjusted, low, k)}; {size})."
         )
 
@@ -297,8 +297,8 @@ class Comparison(Tests, Effects):
     @property
     def _all_units(self) -> str:
         if self.design == "between":
-            return f"{self.n_units} subjects"
-        subjects = f" of {self.n_units} subjects" if self.design == "within" else ""
+            return f"{self.n_units} participants"
+        subjects = f" of {self.n_units} participants" if self.design == "within" else ""
         return f"{self.n_graphs} graphs{subjects}"
 
     @property
@@ -315,11 +315,12 @@ class Comparison(Tests, Effects):
         moved, drawn, within = {
             "single": ("graphs", "graphs", ""),
             "between": (
-                "subjects", "subjects",
-                f"; means of the {self.n_graphs} graphs over each of {self.n_units} subjects",
+                "participants", "participants",
+                f"; means of the {self.n_graphs} graphs over each of {self.n_units} participants",
             ),
             "within": (
-                "graphs within subjects", "subjects", f"; within {self.n_units} subjects",
+                "graphs within participants", "participants",
+                f"; within {self.n_units} participants",
             ),
         }[self.design]  # fmt: skip
         orders = f"{self.n_permutations - 1:,} random permutations of {moved}"
@@ -332,7 +333,7 @@ class Comparison(Tests, Effects):
             orders += ", permuting residuals of the covariates (Freedman and Lane, 1983)"
         strata = " within groups" if self.levels and self.design != "within" else ""
         size = {
-            "Hedges g": "Hedges' g (the second group minus the first)"
+            "Hedges g": f"Hedges' g ({' minus '.join(self.levels[1::-1])})"
             if self.kind == "groups"
             else "Hedges' g (the contrast over the residual standard deviation)",
             "omega squared": "omega squared",
@@ -469,7 +470,7 @@ def compare(
         which = words(np.array(names)[perfect].tolist())
         notes.append(f"{what} ({which}), so that the effect has no interval")
     if effects.intervals_by != "BCa" and effects.effect_name != "omega squared":
-        notes.append("few graphs or subjects: intervals assume errors of one spread")
+        notes.append("few graphs or participants: intervals assume errors of one spread")
     if not tests.exact and tests.n_permutations <= 20 * len(names):
         notes.append("few permutations: p values cannot be small")
     elif tests.exact and tests.n_permutations < 40:

@@ -28,7 +28,7 @@ from eigengraphs.inference.studies.designs import (
     words,
 )
 from eigengraphs.inference.studies.effects import permutation_tests
-from eigengraphs.system.labels import count_of
+from eigengraphs.system.labels import count_of, listed
 from eigengraphs.system.randomness import RandomState, seed_sequence
 
 Test: TypeAlias = Literal["alone", "fdr", "family", "joint"]
@@ -195,11 +195,11 @@ class Power:
         80% power needs 18 participants per group (95% interval 14 to 26).
         """
         check_choice("test", test, self.tests)
-        shares = [f"{share:.0%} with {n}" for n, share in
+        shares = [f"{share:.0%} of studies with {n}" for n, share in
                   zip(self.sizes, self.power[:, self.tests.index(test)], strict=True)]  # fmt: skip
         said = [
-            f"{self.origin[:1].upper()}{self.origin[1:]} is found in {words(shares, 8)} "
-            f"participants per group ({TESTS[test]}; level {self.level:g})."
+            f"{self.origin[:1].upper()}{self.origin[1:]} is found in {listed(shares)} "
+            f"participants per group (tested: {TESTS[test]}; level {self.level:g})."
         ]
         for share in SHARES:
             value, low, high = (
@@ -217,7 +217,7 @@ class Power:
             f"Power was estimated from {self.n_studies:,} simulated studies of each size, two "
             f"groups of equal size. Loadings on {count_of(len(self.components), 'component')} "
             f"were drawn from a normal distribution with the residual covariance of the pilot "
-            f"({self.n_pilot} independent units; shrunk by Ledoit and Wolf), the same in both "
+            f"({self.n_pilot} independent units; Ledoit and Wolf, 2004), the same in both "
             f"groups; the effect: {self.origin}. Each study was tested as by compare, with "
             f"{self.n_permutations} permutations and without covariates. It is assumed that the "
             "planned study has the same components, measured equally well. Intervals are those of "
@@ -319,7 +319,7 @@ def power(
     )  # fmt: skip
     design = read_design(Y, group, covariates, subjects, name)
     if not design.group.levels or design.kind == "within":
-        what = "a quantity" if not design.group.levels else "different within subjects"
+        what = "a quantity" if not design.group.levels else "different within participants"
         raise InputError(
             f"{name!r} is {what}, and planned studies compare two groups of different people; name "
             "a column of groups"

@@ -156,7 +156,7 @@ class Trajectories:
     @property
     def header(self) -> tuple[str, ...]:
         """Names of the columns of :attr:`rows`."""
-        return ("component", "what", "slope", "low", "high", "SE", "p", "p (FDR)", "random")
+        return ("component", "what", "slope", "low", "high", "se", "p", "p_fdr", "random")
 
     @property
     def rows(self) -> tuple[tuple[str | float, ...], ...]:
@@ -223,7 +223,7 @@ class Trajectories:
         by = f" by {self.group}" if self.levels else ""
         return (
             f"Trajectories({self.time!r}{by}, {len(self.times)} graphs of {len(self.people)} "
-            f"people, {len(self.components)} components, differing: "
+            f"participants, {len(self.components)} components, differing: "
             f"{words(self.significant()) or 'none'})"
         )
 
@@ -300,7 +300,9 @@ def trajectories(
     for kind in _RANDOM[1:]:
         some = [one for one, fit in zip(names, fits, strict=True) if fit.random == kind]
         if some:
-            notes.append(f"random effects of people: {kind} in {words(some, 8)}, {_WHY[kind]}")
+            notes.append(
+                f"random effects of participants: {kind} in {words(some, 8)}, {_WHY[kind]}"
+            )
     lost = [one for one, fit in zip(names, fits, strict=True) if not fit.converged]
     if lost:
         notes.append(f"the search for variances did not converge: {words(lost, 8)}")
