@@ -139,6 +139,10 @@ ER = eg.models.ErdosRenyi(12, 0.5).sample(6, random_state=0)
         (lambda: fit_structure(ER).common("nobody"), "nobody"),
         (lambda: structure(eg.JointEmbedding(1, directed=True).fit(ER), ER), "undirected fits"),
         (
+            lambda: structure(eg.JointEmbedding(1, degree_corrected=True).fit(ER), ER),
+            "^structure is read from loadings with standard errors.*without degree_corrected",
+        ),
+        (
             lambda: structure(eg.JointEmbedding(1, loadings="nonnegative").fit(ER), ER),
             "free loadings only",
         ),

@@ -212,6 +212,7 @@ def test_graphs_come_back_from_loadings_and_degrees(directed):
         ({"diagonal": "filled"}, "use diagonal='auto'"),
         ({"diagonal": "unobserved"}, "use diagonal='auto'"),
         ({"degree_regularization": 0.0}, "positive number"),
+        ({"preprocess": ["log1p", "laplacian"]}, "divides by the same degrees first"),
         ({"solver": "algorithm1"}, "not available with solver='algorithm1'"),
         ({"degree_corrected": "yes"}, "must be one of False, True"),
     ],

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._set_output import _get_output_config
 
 from eigengraphs.errors import InputError
+from eigengraphs.stack.preprocess import Preprocessing
 
 # What a fit that is continued must share with its beginning.
 FIXED_BY_FIT = (
@@ -104,6 +105,8 @@ def refusal(settings: Mapping[str, Any], *, has_missing: bool = False) -> str | 
                                    "entries as they are; use diagonal='auto'"),
         missing: (has_missing, "degrees of what is observed are not those of the graph; fill the "
                   "entries first"),
+        "preprocess='laplacian'": ("laplacian" in Preprocessing.of(settings["preprocess"]).names,
+                                   "it divides by the same degrees first; use one of the two"),
     }  # fmt: skip
     for what, (asked, why) in by_degrees.items() if corrected else ():
         if asked:

@@ -283,6 +283,11 @@ def structure(
     fit = FitView.of(embedding)
     if fit.directed:
         raise InputError("structure is read from undirected fits, and this one is directed")
+    if fit.settings["degree_corrected"]:
+        raise InputError(
+            "structure is read from loadings with standard errors, which those of a "
+            "degree-corrected fit do not have; fit without degree_corrected=True"
+        )
     stack = fit.stack(graphs)
     classes = _classes(groups, stack.n_graphs, share, level)
     found = loading_intervals(embedding, stack, cross_fit=False)
