@@ -7,15 +7,14 @@ coefficients are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import lgamma
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtrc
-from scipy.stats import norm, t
+from scipy.special import fdtrc, ncfdtrinc, nctdtrinc
+from scipy.stats import chi2, norm, t
 from sklearn.covariance import ledoit_wolf
 
 from eigengraphs.inference.studies.designs import (
@@ -36,9 +35,8 @@ _TINY = 1e-14  # of all squares: less is rounding, and a perfect fit is as good 
 # rejects too often where spreads differ.
 _EQUAL, _ALIKE, _PENALTY = 0.4, 1.0, 2.0
 _UNITS, _ALL_UNITS = 5, 8  # in each group, or in all: with fewer, there is too little to draw from
-_FEWEST = 10  # degrees of freedom, below which errors are normal ones and not drawn residuals
 _MOST_UNITS = 10_000  # with more, intervals are not accelerated: that takes units x units numbers
-_HALVINGS = 60
+_FAR = 50.0  # standard deviations, beyond which noncentral distributions are normal ones
 
 
 # Tests by permutation
@@ -239,14 +237,14 @@ class Effects:
     effect, effect_low, effect_high : (d,)
         Sizes, and the ends of their intervals.
     intervals_by
-        How intervals were found: units drawn, or a test inverted with residuals or normal errors.
+        How intervals were found: units drawn, or a test inverted, by noncentral t or F.
     """
 
     effect_name: EffectName
     effect: Array
     effect_low: Array
     effect_high: Array
-    intervals_by: Literal["BCa", "residuals", "normal"]
+    intervals_by: Literal["BCa", "noncentral"]
 
 
 def effect_sizes(
@@ -278,10 +276,9 @@ def effect_sizes(
     if name == "Hedges g":
         size = np.where(perfect, np.copysign(np.inf, size), size)
     fewest = _UNITS if strata.any() else _ALL_UNITS
-    by: Literal["BCa", "residuals", "normal"] = "BCa"
+    by: Literal["BCa", "noncentral"] = "BCa"
     if name == "omega squared" or np.bincount(strata).min() < fewest:
-        by = "normal" if design.df_error < _FEWEST else "residuals"
-        ends = _invert(design, name != "omega squared", n_bootstrap, confidence, rng)
+        by, ends = "noncentral", _invert(design, name != "omega squared", confidence)
         low, high = (_as_size(design, name, end) for end in ends)
     else:
         parts = portions(n_bootstrap, max(n, model.width))
@@ -504,20 +501,16 @@ def estimates(
     return Estimates(names, values, errors, values - reach, values + reach)
 
 
-# Intervals by inversion of bootstrap tests. A share of variance cannot be below zero, and a group
-# of two or three graphs can hardly be drawn from: percentiles of resampled sizes are far off there.
-# Instead, errors are drawn around effects of every size, and those sizes are kept under which the
-# observed statistic would not be unusual.
+# Intervals by inversion of a test. A share of variance cannot be below zero, and a group of two or
+# three graphs can hardly be drawn from: percentiles of resampled sizes are far off there. Instead,
+# those sizes are kept under which the observed statistic would not be unusual. With drawn residuals
+# in place of normal errors intervals are no better, under heavy tails and skewness neither.
 
 
-def _invert(
-    design: Design, signed: bool, n_bootstrap: int, confidence: float, rng: np.random.Generator
-) -> tuple[Array, Array]:
+def _invert(design: Design, signed: bool, confidence: float) -> tuple[Array, Array]:
     """Return the least and the largest effect that the observed statistic allows, (d,) and (d,).
 
-    Errors are residuals of all units alike, at the size that the degrees of freedom tell, or
-    normal ones where these are few. For groups of one spread the law of F depends on the effects
-    by their size alone.
+    By noncentral t and F: of normal errors of one spread.
 
     Parameters
     ----------
@@ -525,78 +518,30 @@ def _invert(
         Loadings and groups.
     signed
         For one column of X: the t statistic, and effects of either sign. Else F, and sizes.
-    n_bootstrap, confidence, rng
-        Samples, such as 0.95, and random numbers.
+    confidence
+        Such as 0.95.
 
     Returns
     -------
     low, high : (d,)
         The length of the effect over all units, in standard deviations of errors: the root of the
-        noncentrality of F, or the mean of the numerator of t.
+        noncentrality of F, or that of t.
     """
     Y, df = design.Y, design.df_error
     X = design.without_covariates(design.X) / np.linalg.norm(design.X, axis=0)
     # One column keeps its direction, which says what a positive effect is.
     Q = X / np.linalg.norm(X) if signed else independent_columns(X)
     told = Q.T @ Y  # (q, d)
-    R = design.without_covariates(Y) - Q @ told
-    sigma = np.sqrt((R**2).sum(axis=0) / df)
+    sigma = np.sqrt(((design.without_covariates(Y) - Q @ told) ** 2).sum(axis=0) / df)
     usable = sigma > 1e-7 * np.sqrt((Y**2).sum(axis=0))
-    sigma = np.where(usable, sigma, 1.0)
-    told = told / sigma
-    length = np.linalg.norm(told, axis=0)
-    way = told / np.where(length > 0, length, 1.0)
-    way[0, length == 0] = 1.0
-    along, across, rest = _errors(
-        design, Q, way, R / sigma * np.sqrt(len(Y) / df), n_bootstrap, rng
-    )
-    rest = np.maximum(rest, 1e-12) / df
-    observed = told[0] if signed else length**2
-
-    def above(shift: Array) -> Array:
-        """Return how often samples around effects of this size reach what was observed, (d,)."""
-        if signed:
-            return np.asarray(((shift + way[0] * along) / np.sqrt(rest) >= observed).mean(0))
-        return np.asarray((((shift + along) ** 2 + across) / rest >= observed).mean(0))
-
-    reach = 50.0 * (1.0 + (np.abs(observed) if signed else length))
-    start, end = (observed - reach, observed + reach) if signed else (np.zeros_like(reach), reach)
-    tail = (1 - confidence) / 2
-    low, high = (_solve(above, share, start, end) for share in (tail, 1 - tail))
-    return np.where(usable, low, np.nan), np.where(usable, high, np.nan)
-
-
-def _errors(
-    design: Design, Q: Array, way: Array, pool: Array, n: int, rng: np.random.Generator
-) -> tuple[Array, Array, Array]:
-    """Return errors along the effects, and squares beside them and around the model, (n, d) each.
-
-    Squares beside the effects are those of the other columns of X.
-    """
-    u, d = pool.shape
-    members = np.eye(int(design.intercepts.max()) + 1)[design.intercepts]
-    members /= np.sqrt(members.sum(axis=0))  # orthonormal: the intercepts
-    model = np.hstack([design.Z, members])
-    found = []
-    for some in portions(n, u * d, 4_000_000):
-        if design.df_error < _FEWEST:
-            errors = rng.normal(size=(some, u, d))
-        else:
-            errors = pool[rng.integers(u, size=(some, u))]
-        on_x = np.einsum("uq,bud->bqd", Q, errors)
-        on_model = np.einsum("ur,bud->brd", model, errors)
-        square, along = (on_x**2).sum(axis=1), (on_x * way).sum(axis=1)
-        rest = (errors**2).sum(axis=1) - square - (on_model**2).sum(axis=1)
-        found.append((along, square - along**2, rest))
-    along, across, rest = map(np.concatenate, zip(*found, strict=True))
-    return along, across, rest
-
-
-def _solve(rising: Callable[[Array], Array], share: float, low: Array, high: Array) -> Array:
-    """Return where functions that rise reach a share; an end, where they do not in between."""
-    least, there = low, rising(low) >= share
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        under = rising(middle) < share
-        low, high = np.where(under, middle, low), np.where(under, high, middle)
-    return np.where(there, least, high)
+    told = told / np.where(usable, sigma, 1.0)
+    length, tails = np.linalg.norm(told, axis=0), np.array([[1 + confidence], [1 - confidence]]) / 2
+    # Beyond some size the error of the spread is all there is, and these functions have an end.
+    far = np.sqrt(chi2.ppf(1 - tails, df) / df) * length
+    if signed:
+        ends = np.where(length > _FAR, np.sign(told) * far, nctdtrinc(df, tails, told[0]))
+    else:
+        ends = np.sqrt(ncfdtrinc(len(told), df, tails, length**2 / len(told)))
+        ends = np.where(length > _FAR, far, ends)
+    low, high = np.where(usable, np.sort(ends, axis=0), np.nan)
+    return low, high

@@ -102,9 +102,9 @@ class Comparison(Tests, Effects):
         Number of bootstrap samples for the intervals.
     notes : tuple of str
         What was left out, and what to be careful about.
-    intervals_by : {"BCa", "residuals", "normal"}
-        Method for the intervals: bootstrap of units, or inversion of the test with errors drawn
-        from the residuals, or from a normal distribution if there are few residuals.
+    intervals_by : {"BCa", "noncentral"}
+        Method for the intervals: bootstrap of units, or inversion of the test, by noncentral
+        distributions of t or F.
     harmonized : str
         What was done to loadings before the test, in a sentence; empty if nothing was.
 
@@ -339,12 +339,11 @@ class Comparison(Tests, Effects):
             "omega squared": "omega squared",
             "partial correlation": "partial correlations",
         }[self.effect_name]
-        intervals = {
-            "BCa": f"BCa bootstrap intervals ({{}}, {drawn} resampled{strata})",
-            "residuals":
-                "intervals by inversion of the test, with errors drawn from the residuals ({})",
-            "normal": "intervals by inversion of the test, with normal errors ({})",
-        }[self.intervals_by].format(f"{self.n_bootstrap:,} samples")  # fmt: skip
+        intervals = "intervals by noncentral distributions of t or F"
+        if self.intervals_by == "BCa":
+            intervals = (
+                f"BCa bootstrap intervals ({self.n_bootstrap:,} samples, {drawn} resampled{strata})"
+            )
         estimated = " Adjusted means and coefficients" if self.levels else " Slopes"
         estimated += " have standard errors that allow each graph its own spread (HC2)."
         together = ", and of all together after whitening by their shrunk covariance" * (d > 1)
@@ -470,7 +469,7 @@ def compare(
         which = words(np.array(names)[perfect].tolist())
         notes.append(f"{what} ({which}), so that the effect has no interval")
     if effects.intervals_by != "BCa" and effects.effect_name != "omega squared":
-        notes.append("few graphs or participants: intervals assume errors of one spread")
+        notes.append("few graphs or participants: intervals assume normal errors of one spread")
     if not tests.exact and tests.n_permutations <= 20 * len(names):
         notes.append("few permutations: p values cannot be small")
     elif tests.exact and tests.n_permutations < 40:
