@@ -213,7 +213,7 @@ def change_points(
     """
     Y, unit, names, notes = varying_loadings(
         loadings, lambda Y: np.median(np.abs(np.diff(Y, axis=0)), axis=0),
-        "the same for most graphs", components=components, leave_out=leave_out,
+        "the same for most graphs", least=1, components=components, leave_out=leave_out,
     )  # fmt: skip
     if not isinstance(smallest, int | np.integer) or smallest < 2:
         raise InputError(f"smallest must be a whole number >= 2, got {smallest!r}")

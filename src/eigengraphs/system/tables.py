@@ -77,6 +77,16 @@ def _is_number(text: str) -> bool:
     return text == text.strip() and "_" not in text
 
 
+def aligned(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows of texts as lines, with columns of one width."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(f"{text:{width}s}" for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
 def short_repr(record: Any) -> str:
     """Return a short repr of a record: shapes of arrays, and sizes of long sequences."""
     if is_dataclass(record):

@@ -52,7 +52,7 @@ from eigengraphs.inference.studies.designs import (
 from eigengraphs.stack import GraphStack
 from eigengraphs.stack.blocked import BlockedStack
 from eigengraphs.system.labels import listed, measure_words
-from eigengraphs.system.tables import short_repr
+from eigengraphs.system.tables import aligned, short_repr
 
 Task: TypeAlias = Literal["auto", "classes", "quantity"]
 CHANCE = "chance"
@@ -146,11 +146,6 @@ class PipelineScore:
     def name(self) -> str:
         """Method and rule."""
         return f"{self.method}, {self.rule}" if self.rule else self.method
-
-    @property
-    def balanced(self) -> float | None:
-        """Balanced accuracy: the mean over classes of the accuracy within them."""
-        return self.measures.get("balanced_accuracy")
 
     @property
     def p_permutation(self) -> float | None:
@@ -511,13 +506,9 @@ class Evaluation:
         ]
 
     def __str__(self) -> str:
-        width = max(len(score.name) for score in self.scores)
-        return "\n".join([
-            f"{'':{width}s}  {self.measure}",
-            *(f"{s.name:{width}s}  {s.score:6.3f}  [{s.low:6.3f}, {s.high:6.3f}]"
-              for s in self.scores),
-            *(f"not offered: {name}: {why}" for name, why in self.not_offered.items()),
-        ])  # fmt: skip
+        rows = [(s.name, f"{s.score:6.3f}  [{s.low:6.3f}, {s.high:6.3f}]") for s in self.scores]
+        refused = [f"not offered: {name}: {why}" for name, why in self.not_offered.items()]
+        return "\n".join([aligned([("", self.measure), *rows]), *refused])
 
 
 def _capital(text: str) -> str:

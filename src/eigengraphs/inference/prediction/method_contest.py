@@ -30,7 +30,7 @@ from eigengraphs.inference.prediction.prediction_pipelines import (
 from eigengraphs.inference.studies.designs import Array, graph_values
 from eigengraphs.solvers.geometry import Symmetric
 from eigengraphs.stack import GraphStack
-from eigengraphs.system.tables import short_repr
+from eigengraphs.system.tables import aligned, short_repr
 
 _DRAWS = 2000
 
@@ -86,13 +86,11 @@ class Identification:
     __repr__ = short_repr
 
     def __str__(self) -> str:
-        width = max(map(len, self.identified))
-        return "\n".join([
-            f"{'':{width}s}  {'identified':25s}  discriminability",
-            *(f"{name:{width}s}  " + "  ".join(f"{one.value:.3f}  [{one.low:6.3f}, {one.high:6.3f}]"
-                                               for one in (share, self.discriminability[name]))
-              for name, share in self.identified.items()),
-        ])  # fmt: skip
+        return aligned([("", "identified", "discriminability"), *(
+            (name, *(f"{one.value:.3f}  [{one.low:6.3f}, {one.high:6.3f}]"
+                     for one in (share, self.discriminability[name])))
+            for name, share in self.identified.items()
+        )])  # fmt: skip
 
 
 def identify(
@@ -336,10 +334,7 @@ class Contest:
             tuple("" if cell is None else cell if isinstance(cell, str) else f"{cell:.4g}"
                   for cell in row) for row in self.table()
         )]  # fmt: skip
-        widths = [max(len(row[k]) for row in rows) for k in range(len(self.header))]
-        return "\n".join(
-            "  ".join(f"{c:{w}s}" for c, w in zip(row, widths, strict=True)) for row in rows
-        )
+        return aligned(rows)
 
 
 def contest(

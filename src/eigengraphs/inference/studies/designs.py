@@ -66,6 +66,12 @@ class Variable:
         levels = tuple(self.levels[int(level)] for level in present)
         return Variable(self.name, self.kind, codes.astype(np.float64), levels)
 
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that :meth:`coded` returns, (q,)."""
+        own = [f"{self.name}[T.{level}]" for level in self.levels[1:]]
+        return [self.name] if self.kind == "quantity" else own
+
     def coded(self, first: int = 1) -> Array:
         """Return columns of numbers, (m, q): a quantity, or groups from the first on as 0 or 1."""
         if self.kind == "quantity":
@@ -180,10 +186,10 @@ def read_loadings(given: Any, least: int = 3) -> Array:
 
 def varying_loadings(
     given: Any,
-    spread: Callable[[Array], Array],
-    alike: str,
+    spread: Callable[[Array], Array] = lambda Y: np.ptp(Y, axis=0),
+    alike: str = "the same for all graphs",
     *,
-    least: int = 1,
+    least: int = 3,
     components: Sequence[str] | None = None,
     leave_out: Any = None,
 ) -> tuple[Array, Array, list[str], list[str]]:
@@ -381,8 +387,7 @@ class _Groups(Question):
         coded = [np.ones((m, 1)), *(variable.coded() for variable in known)]
         names, terms = ["Intercept"], [""]
         for each in known:
-            own = [f"{each.name}[T.{level}]" for level in each.levels[1:]]
-            names += [each.name] if each.kind == "quantity" else own
+            names += each.columns
             terms += [each.name] * (len(names) - len(terms))
         columns, q = np.hstack(coded), coded[1].shape[1]
         tested = np.eye(len(names))[:, 1 : 1 + q]

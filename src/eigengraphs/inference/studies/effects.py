@@ -421,6 +421,11 @@ def _hedges(df: int) -> float:
 # Means and coefficients with standard errors
 
 
+def interval_text(low: float, high: float, form: str = ".3g") -> str:
+    """Return an interval as text; empty without one."""
+    return f"{low:{form}} to {high:{form}}" if np.isfinite([low, high]).all() else ""
+
+
 @dataclass(frozen=True, eq=False)
 class Estimates:
     """Means or coefficients, k of them, with standard errors and intervals.
@@ -445,8 +450,7 @@ class Estimates:
 
     def interval(self, i: int, k: int) -> str:
         """Return an interval as text, of estimate i and component k; empty without one."""
-        low, high = self.low[i, k], self.high[i, k]
-        return f"{low:.3g} to {high:.3g}" if np.isfinite([low, high]).all() else ""
+        return interval_text(self.low[i, k], self.high[i, k])
 
 
 def estimates(

@@ -25,6 +25,7 @@ from eigengraphs.inference.studies.effects import (
     Tests,
     effect_sizes,
     estimates,
+    interval_text,
     permutation_tests,
 )
 from eigengraphs.system.labels import count_of
@@ -282,8 +283,7 @@ class Comparison(Tests, Effects):
         >>> found.interval(0)
         ''
         """
-        low, high = self.effect_low[k], self.effect_high[k]
-        return f"{low:{form}} to {high:{form}}" if np.isfinite([low, high]).all() else ""
+        return interval_text(self.effect_low[k], self.effect_high[k], form)
 
     @property
     def _units(self) -> str:
@@ -449,10 +449,7 @@ def compare(
         loadings, covariates, harmonized = harmonized_for_test(
             loadings, harmonize, covariates, group, name, harmonizer
         )
-    Y, unit, names, notes = varying_loadings(
-        loadings, lambda Y: np.ptp(Y, axis=0), "the same for all graphs", least=3,
-        components=components, leave_out=leave_out,
-    )  # fmt: skip
+    Y, unit, names, notes = varying_loadings(loadings, components=components, leave_out=leave_out)
     design = read_design(Y, group, covariates, subjects, name)
     model, name = design.model, design.model.name
     notes.extend(design.notes)

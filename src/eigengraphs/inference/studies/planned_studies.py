@@ -30,6 +30,7 @@ from eigengraphs.inference.studies.designs import (
 from eigengraphs.inference.studies.effects import permutation_tests
 from eigengraphs.system.labels import count_of, listed
 from eigengraphs.system.randomness import RandomState, seed_sequence
+from eigengraphs.system.tables import aligned
 
 Test: TypeAlias = Literal["alone", "fdr", "family", "joint"]
 #: What a test of a planned study is, in words.
@@ -228,11 +229,11 @@ class Power:
         return f"Power({self.group!r}, sizes={self.sizes}, {self.origin})"
 
     def __str__(self) -> str:
-        lines = ["per group" + "".join(f"{test:>15s}" for test in self.tests)]
-        for n, *cells in self.rows:
-            pairs = zip(cells[::4], cells[1::4], strict=True)
-            lines.append(f"{n:9g}" + "".join(f"{p:7.3f} ±{se:6.3f}" for p, se in pairs))
-        return "\n".join(lines)
+        pairs = zip(self.sizes, self.power, self.standard_errors, strict=True)
+        return aligned([("per_group", *self.tests), *(
+            (f"{n}", *(f"{p:.3f} ± {se:.3f}" for p, se in zip(*each, strict=True)))
+            for n, *each in pairs
+        )])  # fmt: skip
 
 
 def power(
@@ -313,10 +314,7 @@ def power(
             f"{n_permutations} permutations give no p value of {level:g}; take at least "
             f"{int(np.ceil(1 / level)) - 1}"
         )
-    Y, _, names, notes = varying_loadings(
-        loadings, lambda Y: np.ptp(Y, axis=0), "the same for all graphs", least=3,
-        components=components, leave_out=leave_out,
-    )  # fmt: skip
+    Y, _, names, notes = varying_loadings(loadings, components=components, leave_out=leave_out)
     design = read_design(Y, group, covariates, subjects, name)
     if not design.group.levels or design.kind == "within":
         what = "a quantity" if not design.group.levels else "different within participants"

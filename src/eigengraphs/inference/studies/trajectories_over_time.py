@@ -29,9 +29,14 @@ from eigengraphs.system.labels import count_of, listed
 
 _NONE = 1e-4  # of the variance of errors: a variance of intercepts or slopes below is none
 _STARTS = (0.1, 0.5, 2.0, 20.0)  # of standard deviations between people, over that of errors
-_RANDOM = (
-    "intercept and slope", "intercept and slope, fully correlated", "intercept", "slope", "none",
-)  # fmt: skip
+# What varies between people, and why it is not all.
+_RANDOM = {
+    "intercept and slope": "",
+    "intercept and slope, fully correlated": "as their correlation is estimated to be 1 or -1",
+    "intercept": "as the variance of slopes is estimated to be zero",
+    "slope": "as the variance of intercepts is estimated to be zero",
+    "none": "as the variances of both are estimated to be zero",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -270,10 +275,7 @@ def trajectories(
     Trajectories
     """
     check_share("confidence", confidence)
-    Y, unit, names, notes = varying_loadings(
-        loadings, lambda Y: np.ptp(Y, axis=0), "the same for all graphs", least=3,
-        components=components, leave_out=leave_out,
-    )  # fmt: skip
+    Y, unit, names, notes = varying_loadings(loadings, components=components, leave_out=leave_out)
     m = len(Y)
     asked = [read_variable(name, time, m, "quantity"), *read_table(covariates, m)]
     asked.append(read_variable("subjects", subjects, m, "groups"))
@@ -297,12 +299,10 @@ def trajectories(
     if len(X) - np.linalg.matrix_rank(X) < 2:
         raise InputError(f"{len(X)} graphs are too few for {X.shape[1]} coefficients")
     fits = [_fit(Y[:, k], X, within, person) for k in range(Y.shape[1])]
-    for kind in _RANDOM[1:]:
-        some = [one for one, fit in zip(names, fits, strict=True) if fit.random == kind]
+    for kind, why in _RANDOM.items():
+        some = [one for one, fit in zip(names, fits, strict=True) if why and fit.random == kind]
         if some:
-            notes.append(
-                f"random effects of participants: {kind} in {words(some, 8)}, {_WHY[kind]}"
-            )
+            notes.append(f"random effects of participants: {kind} in {words(some, 8)}, {why}")
     lost = [one for one, fit in zip(names, fits, strict=True) if not fit.converged]
     if lost:
         notes.append(f"the search for variances did not converge: {words(lost, 8)}")
@@ -392,30 +392,17 @@ def _columns(
 
 def _with_covariates(columns: Array, table: Sequence[Variable]) -> tuple[Array, list[str]]:
     """Return columns beside covariates without what they have in common, and notes on that."""
-    names, notes = [f"column {j + 1}" for j in range(columns.shape[1])], list[str]()
-    X = columns
-    for each in table:
-        own = [f"{each.name}[T.{level}]" for level in each.levels[1:]] or [each.name]
-        X, names = np.hstack([X, each.coded() - each.coded().mean(axis=0)]), names + own
-    size = np.abs(X).max(axis=0)
-    X = X / np.where(size > 0, size, 1.0)
-    drop = {about[0] for _, about in relations(X, names, np.zeros(len(X), np.intp), size)}
-    X[:, : columns.shape[1]] = columns
-    if drop:
-        some = words([names[j] for j in sorted(drop)])
-        notes.append(f"left out, as they add nothing beyond groups, time and covariates: {some}")
-    return X[:, [j for j in range(X.shape[1]) if j not in drop]], notes
+    coded = [each.coded() - each.coded().mean(axis=0) for each in table]
+    X = np.hstack([columns, *(Z / np.maximum(np.abs(Z).max(axis=0), 1e-300) for Z in coded)])
+    names = [str(j) for j in range(columns.shape[1])] + [x for each in table for x in each.columns]
+    found = relations(X, names, np.zeros(len(X), np.intp), np.ones(X.shape[1]))
+    drop = sorted({about[0] for _, about in found})
+    some = words([names[j] for j in drop])
+    said = f"left out, as they add nothing beyond groups, time and covariates: {some}"
+    return np.delete(X, drop, axis=1), [said] * bool(drop)
 
 
 # One component
-
-
-_WHY = {
-    "intercept and slope, fully correlated": "as their correlation is estimated to be 1 or -1",
-    "intercept": "as the variance of slopes is estimated to be zero",
-    "slope": "as the variance of intercepts is estimated to be zero",
-    "none": "as the variances of both are estimated to be zero",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,8 +465,13 @@ def _fit(y: Array, X: Array, within: Array, person: Indices) -> _Fit:
     L = _lower(theta)
     W, XVX, squares, b, _ = solved(L)
     large = np.diag(L @ L.T) >= _NONE
-    random = {(True, True): _RANDOM[0 if theta[2] ** 2 >= _NONE else 1], (True, False): "intercept",
-              (False, True): "slope", (False, False): "none"}[large[0], large[1]]  # fmt: skip
+    both, correlated, intercept, slope, none = _RANDOM
+    random = {
+        (True, True): both if theta[2] ** 2 >= _NONE else correlated,
+        (True, False): intercept,
+        (False, True): slope,
+        (False, False): none,
+    }[*large]
     effects = (W @ (Rv[:, :, 0] - RX @ b)[:, :, None])[:, 1, 0]
     return _Fit(
         b * scale, np.linalg.inv(XVX) * squares / df * scale**2, random, effects * scale / spread,
