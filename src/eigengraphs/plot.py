@@ -355,7 +355,7 @@ def trajectories(found: Any, component: int = 0, *, ax: Any = None) -> Any:
         axes.plot(times, means, color=HUES[g % 7], linewidth=2.2,
                   label=found.levels[g] if found.levels else None)  # fmt: skip
     if found.levels:
-        axes.legend(frameon=False, title=found.group)
+        axes.legend(frameon=False, title=found.group, loc="upper left", bbox_to_anchor=(1, 1))
     axes.set(xlabel=found.time, ylabel=f"loading of {found.components[component]}")
     return axes
 

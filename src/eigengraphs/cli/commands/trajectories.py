@@ -72,7 +72,9 @@ def _picture(found: inference.Trajectories) -> Any:
     )
     for k, ax in enumerate(figure.subplots(down, across, squeeze=False).ravel()):
         if k < count:
-            plot.trajectories(found, k, ax=ax)
+            legend = plot.trajectories(found, k, ax=ax).get_legend()
+            if legend is not None and k + 1 < count:  # one for all panels
+                legend.remove()
         else:
             ax.set_axis_off()
     return figure

@@ -218,7 +218,7 @@ class Power:
             f"Power was estimated from {self.n_studies:,} simulated studies of each size, two "
             f"groups of equal size. Loadings on {count_of(len(self.components), 'component')} "
             f"were drawn from a normal distribution with the residual covariance of the pilot "
-            f"({self.n_pilot} independent units; Ledoit and Wolf, 2004), the same in both "
+            f"({self.n_pilot} independent units; shrunk as by Ledoit and Wolf, 2004), the same in both "
             f"groups; the effect: {self.origin}. Each study was tested as by compare, with "
             f"{self.n_permutations} permutations and without covariates. It is assumed that the "
             "planned study has the same components, measured equally well. Intervals are those of "

@@ -302,7 +302,7 @@ def trajectories(
     for kind, why in _RANDOM.items():
         some = [one for one, fit in zip(names, fits, strict=True) if why and fit.random == kind]
         if some:
-            notes.append(f"random effects of participants: {kind} in {words(some, 8)}, {why}")
+            notes.append(f"random effects of participants: {kind} in {listed(some)}, {why}")
     lost = [one for one, fit in zip(names, fits, strict=True) if not fit.converged]
     if lost:
         notes.append(f"the search for variances did not converge: {words(lost, 8)}")
