@@ -189,9 +189,10 @@ plt.show()
 # %%
 # The methods paragraph
 # ---------------------
-# The fit writes ``methods.md``; ``compare`` and ``evaluate`` print theirs.
+# ``methods.md`` has the methods of the fit and of every analysis after it, and the references.
+# Here are the fit, the first comparison, and the references.
 
-methods = (study / "results" / "methods.md").read_text(encoding="utf-8")
-for paragraph in methods.split("\n"):
+methods = (study / "results" / "methods.md").read_text(encoding="utf-8").split("\n\n")
+for paragraph in "\n\n".join([*methods[:2], *methods[-2:]]).split("\n"):
     print(textwrap.fill(paragraph, 92, subsequent_indent="  " if paragraph[:1] == "-" else ""))
 folder.cleanup()

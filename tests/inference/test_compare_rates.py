@@ -3,6 +3,8 @@
 The bounds of each count have a false-alarm rate below one in ten thousand.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -102,3 +104,13 @@ def test_intervals_cover(sizes, means, truth):
             assert low.min() >= 0
         assert np.mean((low <= found.effect) & (found.effect <= high)) > 0.97
     assert np.mean(held) > 0.9
+
+
+def test_recorded_designs_keep_their_level_and_slopes_their_intervals():
+    text = Path(__file__).with_name("calibration-designs.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if " | 1,000 | " in line]
+    rates, covered = ([[float(cell.strip("%")) for cell in row[2:]] for row in rows
+                       if len(row) == size] for size in (6, 5))  # fmt: skip
+    assert (len(rates), len(covered)) == (8, 5)
+    assert 3.5 <= np.min(rates) <= np.max(rates) <= 6.5
+    assert 93 <= np.min(covered) <= np.max(covered) <= 97
