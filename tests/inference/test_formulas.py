@@ -117,7 +117,7 @@ def test_rows_without_a_value_are_left_out_and_pandas_order_of_levels_is_kept():
         ("~ 1", None, "names no column"),
         ("~ group + age", None, r"say by test= \(--test\) which term .* group, age"),
         ("~ group + one", "group", "'one' has only one level, 'x'"),
-        ("~ 0 + group", "group", "its intercept"),
+        ("~ 0 + group", "group", "no intercept beside what is tested"),
         ("~ 0 + age", "age", "no intercept"),
         ("~ group", "group[T.b] = 3", "one contrast that is tested against zero"),
         ("~ group", [0, 1], r"one weight for each of 3 .*, got 2"),

@@ -200,7 +200,7 @@ class Evaluation:
     splits : tuple of pairs of arrays
         Places of the graphs that each fold learned from and held out, among all graphs.
     outcomes : tuple of FoldOutcome
-        What each fold gave, by name of the method: predictions, seconds, answers of a judge.
+        What each fold gave, by name of the method: what rules told, seconds, answers of a judge.
 
     Examples
     --------
@@ -704,12 +704,13 @@ def evaluate(
     scoring, scores, predictions, probabilities = _Scoring(target, split, level, seed), [], {}, {}
 
     def score(of: str, rule: str, method: str, called: str, **known: Any) -> None:
-        by_fold = tuple(outcome.predictions[of][rule] for outcome in outcomes)
+        told = [outcome.told[of][rule] for outcome in outcomes]
+        by_fold = tuple(one.labels for one in told)
         scores.append(scoring.score(by_fold, method, called, **known))
         predictions[scores[-1].name] = by_fold
-        likely = [outcome.probabilities[of][rule] for outcome in outcomes]
-        if likely[0] is not None:  # a rule has them in all folds, or in none
-            probabilities[scores[-1].name] = tuple(P for P in likely if P is not None)
+        likely = tuple(one.probabilities for one in told if one.probabilities is not None)
+        if likely:  # a rule has them in all folds, or in none
+            probabilities[scores[-1].name] = likely
 
     for method in offered:
         if method.name in refused:  # some fold could not have it
@@ -804,7 +805,7 @@ def _null_scores(
         scoring = _Scoring(y, split, 0.95, 0)
         outcomes = list(run_folds(replace(asked, y=y), split.splits, n_jobs))
         for rule in asked.rules:
-            told = np.concatenate([outcome.predictions[JOINT][rule] for outcome in outcomes])
+            told = np.concatenate([outcome.told[JOINT][rule].labels for outcome in outcomes])
             name = f"{JOINT}, {rule_name(rule, scoring.is_quantity)}"
             found.setdefault(name, []).append(float(scoring.right(told).mean()))
         if on_permutation is not None:

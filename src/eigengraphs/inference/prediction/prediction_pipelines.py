@@ -423,8 +423,7 @@ class Question:
 class FoldOutcome:
     """Results of one fold, by the name of the method."""
 
-    predictions: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
-    probabilities: dict[str, dict[str, Array | None]] = field(default_factory=dict)
+    told: dict[str, dict[str, Told]] = field(default_factory=dict)
     judged: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, tuple[float, float]] = field(default_factory=dict)  # learning, new graphs
     n_components: dict[str, int] = field(default_factory=dict)
@@ -466,9 +465,7 @@ def _run_fold(asked: Question, learn: Indices, held_out: Indices) -> FoldOutcome
                 outcome.refused[name] = str(error)
                 continue
             middle = time.perf_counter()
-            told = trained.predict(test, asked.covariates_of(held_out))
-            outcome.predictions[name] = {rule: one.labels for rule, one in told.items()}
-            outcome.probabilities[name] = {rule: one.probabilities for rule, one in told.items()}
+            outcome.told[name] = trained.predict(test, asked.covariates_of(held_out))
             outcome.seconds[name] = (middle - begin, time.perf_counter() - middle)
             if asked.judge is not None:
                 outcome.judged[name] = asked.judge(trained, test, hollow)

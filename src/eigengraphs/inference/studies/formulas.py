@@ -346,16 +346,15 @@ class Formula(Question):
         from scipy.linalg import null_space
 
         size = np.linalg.norm(columns, axis=0)
-        D = columns / np.where(size > 0, size, 1.0)
-        C = C / np.where(size > 0, size, 1.0)[:, None]
-        ones = np.full(len(D), 1 / np.sqrt(len(D)))
-        for A, what in (
-            (D, "has no intercept; leave out '0 +' or '- 1'"),
-            (D @ null_space(C.T), "is tested for its intercept, too, which rearrangements of "
-             "graphs cannot tell; test contrasts of groups"),
-        ):  # fmt: skip
-            if np.linalg.norm(ones - A @ np.linalg.lstsq(A, ones, rcond=None)[0]) > 1e-8:
-                raise InputError(f"the formula {self.text!r} {what}")
+        size[size == 0] = 1.0
+        untested = columns / size @ null_space((C / size[:, None]).T)
+        ones = np.full(len(columns), 1 / np.sqrt(len(columns)))
+        if np.linalg.norm(ones - untested @ np.linalg.lstsq(untested, ones, rcond=None)[0]) > 1e-8:
+            raise InputError(
+                f"the formula {self.text!r} has no intercept beside what is tested, which "
+                "rearrangements of graphs cannot tell; leave out '0 +' or '- 1', or test contrasts "
+                "of groups"
+            )
 
 
 def _names(formula: Any) -> set[str]:
