@@ -34,6 +34,8 @@ def test_a_fit_harmonizes_and_what_follows_does_the_same(study, sites, done, tol
     plain = told("compare", "out", "--group", "group", "--harmonize", "none")
     assert "harmonized" not in plain["methods"]
     assert "as for the fit" in done("cluster", "out", "--of", "graphs", "--clusters", 2)
+    planned = told("power", "out", "--group", "group", "--sizes", "8", "--studies", 10)
+    assert "as for the fit" in planned["methods"]
     by_site = ("evaluate", "out", "--target", "group", "--methods", "none", "--folds", "site")
     assert "(--unseen-sites estimate)" in refused(*by_site)
     found = told(*by_site, "--unseen-sites", "estimate", "--controls", "group=control")
