@@ -694,6 +694,18 @@ def evaluate(
         stack, target, settings, offered, wanted, judge, keep, adjusted_for, people, sites, added_to
     )
     notes = (*split.notes, *asked.check_sites(split.splits))
+    rng = np.random.default_rng(seed)
+
+    def permute(y: NDArray[Any]) -> NDArray[Any]:
+        return permuted(y, people, given, rng)
+
+    if permutations:
+        check_count("permutations", permutations)
+        if all((permute(target) == target).all() for _ in range(20)):
+            raise InputError(
+                "labels cannot be permuted: all graphs of a fold, or of a group, have the same "
+                "value; leave permutations out, or choose other folds"
+            )
     outcomes: list[FoldOutcome] = []
     for outcome in run_folds(asked, split.splits, n_jobs):
         outcomes.append(outcome)
@@ -751,15 +763,8 @@ def evaluate(
         notes=notes,
         n_given=n_given,
     )
-    null = dict[str, list[float]]()
-    if permutations:
-        check_count("permutations", permutations)
-        rng = np.random.default_rng(seed)
-        plain = replace(asked, methods=offered[:1], judge=None, keep=False, beyond={})
-        null = _null_scores(
-            plain, lambda y: permuted(y, people, given, rng), folds_of, permutations, n_jobs,
-            on_permutation,
-        )  # fmt: skip
+    plain = replace(asked, methods=offered[:1], judge=None, keep=False, beyond={})
+    null = _null_scores(plain, permute, folds_of, permutations, n_jobs, on_permutation)
     y = np.concatenate(found.truth)
     return replace(found, scores=tuple(
         replace(s, measures=measured.values, why_empty=measured.why_empty,
@@ -791,11 +796,6 @@ def _null_scores(
     on_permutation: Callable[[int, int], None] | None,
 ) -> dict[str, list[float]]:
     """Return scores of the joint embedding with permuted labels, by name of the pipeline."""
-    if all((permute(asked.y) == asked.y).all() for _ in range(20)):
-        raise InputError(
-            "labels cannot be permuted: all graphs of a fold, or of a group, have the same value; "
-            "leave permutations out, or choose other folds"
-        )
     found: dict[str, list[float]] = {}
     for k in range(n):
         if k == 0 and on_permutation is not None:
