@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -81,8 +81,16 @@ class Trajectories:
         Names of the covariates.
     notes : tuple of str
         What was left out, and what to be careful about.
-    times, loadings, person, membership : (m,), (m, d), (m,), (m,)
-        What was modeled, with numbers of people and groups.
+    times : (m,)
+        When each graph was measured.
+    loadings : (m, d)
+        What was modeled.
+    person, membership : (m,)
+        Numbers of people and of their groups.
+    coefficients, covariances : (p, d), (d, p, p)
+        Of all columns of the model: intercepts of groups, slopes, and others.
+    lines : (groups, 2, p)
+        Weights of the coefficients in the mean line of each group: at time 0, and per unit of time.
 
     Examples
     --------
@@ -116,9 +124,9 @@ class Trajectories:
     loadings: Array
     person: Indices
     membership: Indices
-    _coefficients: Array = field(repr=False)  # (p, d)
-    _covariances: Array = field(repr=False)  # (d, p, p)
-    _rows: Array = field(repr=False)  # (groups, 2, p): at time 0, and per unit of time
+    coefficients: Array
+    covariances: Array
+    lines: Array
 
     def line(self, component: int, points: int = 50) -> tuple[Array, Array, Array, Array]:
         """Return the mean line of each group and its band, (groups, points) each.
@@ -135,15 +143,26 @@ class Trajectories:
         -------
         times, means, low, high : (groups, points)
             At the mean of the covariates.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import trajectories
+        >>> person, year = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
+        >>> Lam = np.random.default_rng(0).normal(size=(48, 2)) + year[:, None]
+        >>> found = trajectories(Lam, year, person)
+        >>> times, means, low, high = found.line(0, points=3)
+        >>> times.tolist(), means.shape
+        ([[0.0, 1.5, 3.0]], (1, 3))
         """
         people = [self.person == i for i in range(len(self.people))]
         ends = np.array([[self.times[mine].min(), self.times[mine].max()] for mine in people])
         group = np.array([self.membership[mine][0] for mine in people])
         ends = means_of(ends, group)
         times = np.array([np.linspace(first, last, points) for first, last in ends])
-        rows = self._rows[:, None, 0] + times[:, :, None] * self._rows[:, None, 1]
-        means = rows @ self._coefficients[:, component]
-        errors = np.sqrt(np.einsum("gip,pq,giq->gi", rows, self._covariances[component], rows))
+        rows = self.lines[:, None, 0] + times[:, :, None] * self.lines[:, None, 1]
+        means = rows @ self.coefficients[:, component]
+        errors = np.sqrt(np.einsum("gip,pq,giq->gi", rows, self.covariances[component], rows))
         reach = errors * t.ppf((1 + self.confidence) / 2, self.df)
         return times, means, means - reach, means + reach
 
@@ -154,6 +173,16 @@ class Trajectories:
         ----------
         level : float
             False discovery rate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eigengraphs.inference import trajectories
+        >>> person, year = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
+        >>> Lam = np.random.default_rng(0).normal(size=(48, 2)) + year[:, None]
+        >>> found = trajectories(Lam, year, person)
+        >>> found.significant()
+        ('je1', 'je2')
         """
         pairs = zip(self.components, self.p_fdr[-1], strict=True)
         return tuple(name for name, p in pairs if p <= level)
@@ -273,6 +302,17 @@ def trajectories(
     Returns
     -------
     Trajectories
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigengraphs.inference import trajectories
+    >>> person, year = np.repeat(np.arange(12), 4), np.tile(np.arange(4), 12)
+    >>> arm = np.where(person % 2, "drug", "placebo")
+    >>> Lam = np.random.default_rng(0).normal(size=(48, 2)) + np.outer(year * (person % 2), [1, 0])
+    >>> found = trajectories(Lam, year, person, arm, name="year", group_name="arm")
+    >>> found.significant(), found.slopes.names
+    (('je1',), ('drug', 'placebo', 'placebo - drug'))
     """
     check_share("confidence", confidence)
     Y, unit, names, notes = varying_loadings(loadings, components=components, leave_out=leave_out)
@@ -338,8 +378,8 @@ def trajectories(
         random=tuple(fit.random for fit in fits), people=who.levels,
         person_slopes=(own + (W[:n_groups] @ b)[member[firsts]]) * unit, confidence=confidence,
         covariates=tuple(each.name for each in table), notes=tuple(notes), times=when + shift,
-        loadings=Y * unit, person=person, membership=member, _coefficients=b * unit,
-        _covariances=V * unit[:, None, None] ** 2, _rows=rows_of_lines,
+        loadings=Y * unit, person=person, membership=member, coefficients=b * unit,
+        covariances=V * unit[:, None, None] ** 2, lines=rows_of_lines,
     )  # fmt: skip
 
 
