@@ -218,7 +218,9 @@ def test_controls_of_the_training_graphs_are_learned_from():
 def test_a_site_with_one_class_is_noted():
     label = np.where(SITES == "west", "ill", LABEL)
     (note,) = [note for note in asked(label, harmonize=SITES).notes if "site" in note]
+    (whole,) = asked(SITES, harmonize=SITES).notes
     assert "site 'west' have the value 'ill'" in note
+    assert whole == "harmonization takes out what tells the value, as each site has one"
 
 
 def test_groups_are_compared_with_the_site_as_a_covariate_whatever_it_is_called():

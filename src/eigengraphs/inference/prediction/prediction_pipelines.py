@@ -411,11 +411,13 @@ class Question:
             harmonized(step, place[held_out], self.covariates_of(held_out))
         name, sites = self.sites.name, np.array([str(site) for site in self.sites.values])
         told = {site: set(self.y[sites == site].tolist()) for site in np.unique(sites).tolist()}
+        alone = {site: values.pop() for site, values in told.items() if len(values) == 1}
+        if len(alone) == len(told):
+            return [f"harmonization takes out what tells the value, as each {name} has one"]
         return [
-            f"all graphs of {name} {site!r} have the value {shown(values.pop())}: harmonization, "
-            "which does not know it, takes out a part of what tells it"
-            for site, values in told.items()
-            if len(values) == 1
+            f"all graphs of {name} {site!r} have the value {shown(value)}: harmonization, which "
+            "does not know it, takes out a part of what tells it"
+            for site, value in alone.items()
         ]
 
 
