@@ -174,8 +174,8 @@ class InBasis:
 
     geometry: Geometry
     kind: Entries
-    left: Array  # what its functions need, as in :class:`ascent.Core`
-    right: Array
+    left: Any = None  # what its functions need, as in :class:`ascent.Core`
+    right: Any = None
     members: Members | None = None  # by degrees: of which rows W_i are
 
     @property
