@@ -57,7 +57,11 @@ class Climb(IntEnum):
 
 
 class Core(NamedTuple):
-    """The problem of one component, as arrays."""
+    """The problem of one component, as arrays.
+
+    What ``left`` is None for is not compiled at all: numba drops the branches of functions that
+    take it as an argument of its own.
+    """
 
     R: Array  # (r, p) packed cores
     Lam: Array  # (r, k) loadings on the components so far
@@ -70,8 +74,8 @@ class Core(NamedTuple):
     s: int  # coordinates on the left
     t: int  # and on the right; 0 for one side
     metric: int  # one of Entries
-    left: Array  # what the metric needs: off the diagonal, the bases (n, s) and (n, t); by degrees,
-    right: Array  # packed symmetric W_i (w, s (s + 1) / 2) on the left and on the right,
+    left: Any  # what the metric needs: None for all entries; off the diagonal, the bases (n, s) and
+    right: Any  # (n, t); by degrees, packed symmetric W_i (w, s (s + 1) / 2) left and right
     of_row: NDArray[np.int64]  # (w,) the row that each W_i belongs to: several, of a group,
     share: Array  # (w,) and its share in that row's q
 
@@ -289,8 +293,13 @@ def _by_degrees(core: Core, x: Array) -> tuple[Array, Array, Array]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def squared_norm(core: Core, x: Array) -> tuple[Array, Array]:
+def squared_norm(core: Core, x: Array, left: Array | None) -> tuple[Array, Array]:
     """Return q, (1,) or (r,), at the point ``x``, and its slope over 2 c, (1 or r, size)."""
+    q, slope = np.ones(1), np.empty((1, len(x)))
+    if left is None:
+        for row in range(len(x)):
+            slope[0, row] = x[row]
+        return q, slope
     if core.metric == Entries.BY_DEGREES:
         U, a, b = _by_degrees(core, x)
         norms, slopes = np.zeros(len(core.w)), np.zeros((len(core.w), len(x)))
@@ -300,11 +309,6 @@ def squared_norm(core: Core, x: Array) -> tuple[Array, Array]:
             for row in range(len(x)):
                 slopes[place, row] += core.share[i] * (b[i] if row < core.s else a[i]) * U[i, row]
         return norms, slopes
-    q, slope = np.ones(1), np.empty((1, len(x)))
-    if core.metric == Entries.ALL:
-        for row in range(len(x)):
-            slope[0, row] = x[row]
-        return q, slope
     _, _, u, pushes = _in_full(core, x)
     added, bent, _ = _bend(u)
     q[0] = 1.0 - u + added
@@ -325,9 +329,13 @@ def _weighted(left: Array, weights: Array, right: Array) -> Array:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
+def curvature(core: Core, x: Array, left: Array | None, shares: Array, K: Array) -> None:
     """Add sum_i shares_i q_i'' over 2 c to ``K`` (size, size), on the tangent space."""
     s, total = core.s, np.sum(shares)
+    if left is None:
+        for row in range(len(x)):
+            K[row, row] += total
+        return
     if core.metric == Entries.BY_DEGREES:
         U, a, b = _by_degrees(core, x)
         shares = shares[core.of_row] * core.share
@@ -342,24 +350,22 @@ def curvature(core: Core, x: Array, shares: Array, K: Array) -> None:
                 if core.t == 0 or (row < s) != (column < s):
                     K[row, column] += 2.0 * square[row, column]
         return
-    along = total
-    if core.metric != Entries.ALL:
-        h, g, u, pushes = _in_full(core, x)
-        added, bent, curved = _bend(u)
-        flat = total * (1.0 - bent)
-        along = total * (1.0 - u + added) + flat * u  # as q is of fourth order in its point
-        # Of u, over 2 c: 3 h^2 on the diagonal of one side; g^2, h^2 and twice h g of two.
-        squares = _weighted(core.left, g * g, core.left)
-        _add_block(K, 0, 0, -flat if core.t else -3.0 * flat, squares)
-        if core.t:
-            cross = _weighted(core.left, h * g, core.right)
-            _add_block(K, s, s, -flat, _weighted(core.right, h * h, core.right))
-            _add_block(K, 0, s, -2.0 * flat, cross)
-            _add_block(K, s, 0, -2.0 * flat, cross.T.copy())
-        square = (2.0 if core.t else 4.0) * curved * total  # what the bend adds
-        for row in range(len(x)):
-            for column in range(len(x)):
-                K[row, column] += square * pushes[row] * pushes[column]
+    h, g, u, pushes = _in_full(core, x)
+    added, bent, curved = _bend(u)
+    flat = total * (1.0 - bent)
+    along = total * (1.0 - u + added) + flat * u  # as q is of fourth order in its point
+    # Of u, over 2 c: 3 h^2 on the diagonal of one side; g^2, h^2 and twice h g of two.
+    squares = _weighted(core.left, g * g, core.left)
+    _add_block(K, 0, 0, -flat if core.t else -3.0 * flat, squares)
+    if core.t:
+        cross = _weighted(core.left, h * g, core.right)
+        _add_block(K, s, s, -flat, _weighted(core.right, h * h, core.right))
+        _add_block(K, 0, s, -2.0 * flat, cross)
+        _add_block(K, s, 0, -2.0 * flat, cross.T.copy())
+    square = (2.0 if core.t else 4.0) * curved * total  # what the bend adds
+    for row in range(len(x)):
+        for column in range(len(x)):
+            K[row, column] += square * pushes[row] * pushes[column]
     for row in range(len(x)):
         K[row, row] += along
 
@@ -373,16 +379,20 @@ def _add_block(K: Array, first: int, left: int, factor: float, block: Array) -> 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _lift(core: Core, x: Array, share: float, a: Array, t: Array, z: Array) -> None:
+def _lift(
+    core: Core, x: Array, left: Array | None, share: float, a: Array, t: Array, z: Array
+) -> None:
     """Add what q adds to the matrix that a climb turns towards to ``z`` (p,).
 
     Off the diagonal that is share U^T (h g) V. By degrees, of one side, it is the sum of
     - (a_i t_i / q_i) (y^T W_i y) W_i; of two, W_i is near the identity, and the climb does without.
     """
-    if core.metric == Entries.ALL or (core.metric == Entries.BY_DEGREES and core.t):
+    if left is None:
         return
     if core.metric == Entries.BY_DEGREES:
-        norms, forms = squared_norm(core, x)[0], _by_degrees(core, x)[1]
+        if core.t:
+            return
+        norms, forms = squared_norm(core, x, left)[0], _by_degrees(core, x)[1]
         z -= np.dot((a * t / norms)[core.of_row] * core.share * forms, core.left)
         return
     h, g, _, _ = _in_full(core, x)
@@ -411,7 +421,7 @@ def _weigh(
     b, r = T.shape
     for i in range(b):
         f[i] = shares[i] = 0.0
-        q = squared_norm(core, X[i])[0]
+        q = squared_norm(core, X[i], core.left)[0]
         for j in range(r):
             root = np.sqrt(q[j % len(q)])
             tau = T[i, j] / root
@@ -476,7 +486,7 @@ def climb(
         if len(core.E):
             Z -= np.dot(np.dot(A, core.Lam), core.E)
         for i in range(len(X)):
-            _lift(core, X[i], shares[i], A[i], T[i], Z[i])
+            _lift(core, X[i], core.left, shares[i], A[i], T[i], Z[i])
             if modes[i] == Climb.BY_DECREASE:
                 for j in range(len(known)):
                     for e in range(Z.shape[1]):
@@ -496,7 +506,7 @@ def evaluate(core: Core, x: Array) -> State:
     t = np.dot(core.R, Z[0])
     if len(core.E):
         t -= np.dot(core.Lam, np.dot(core.E, Z[0]))
-    q, g = squared_norm(core, x)
+    q, g = squared_norm(core, x, core.left)
     a, b, bends = np.empty(r), np.zeros(len(q)), np.empty(r)
     f = theta = 0.0
     for j in range(r):
@@ -529,7 +539,7 @@ def evaluate(core: Core, x: Array) -> State:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _minus_hessian(core: Core, x: Array, now: State) -> Array:
+def _minus_hessian(core: Core, x: Array, left: Array | None, now: State) -> Array:
     """Return minus the Hessian of f over 2 c on the tangent space, (size, size).
 
     With g_i the slope of q_i, and b_i = (u_i - (t_i / q_i) g_i) / sqrt(q_i), f has the Hessian
@@ -559,26 +569,26 @@ def _minus_hessian(core: Core, x: Array, now: State) -> Array:
     shares = np.empty(r)
     for j in range(r):
         shares[j] = now.a[j] * now.t[j] / now.q[j % n_q]
-    curvature(core, x, shares, K)
-    V = np.empty((r, size))
-    if core.metric != Entries.ALL:  # else the slope is along the point
-        G = np.empty((r, size))
+    curvature(core, x, left, shares, K)
+    V = np.empty((size, r))
+    if left is not None:  # else the slope is along the point
+        G = np.empty((size, r))
         for j in range(r):
             q, ratio = now.q[j % n_q], now.t[j] / now.q[j % n_q]
             root = np.sqrt(q)
             for e in range(size):
                 g, u = now.g[j % n_q, e], U[j, e]
-                G[j, e] = g
-                V[j, e] = c * now.a[j] / q * (2.0 * u - 3.0 * ratio * g)
+                G[e, j] = g
+                V[e, j] = c * now.a[j] / q * (2.0 * u - 3.0 * ratio * g)
                 U[j, e] = (u - ratio * g) / root
-        block = np.dot(V.T, G)
+        block = np.dot(V, G.T)
         _add_block(K, 0, 0, 0.5, block)
         _add_block(K, 0, 0, 0.5, block.T.copy())
     for j in range(r):
         root = np.sqrt(c * now.bends[j])
         for e in range(size):
-            V[j, e] = root * U[j, e]
-    _add_block(K, 0, 0, -1.0, np.dot(V.T, V))
+            V[e, j] = root * U[j, e]
+    _add_block(K, 0, 0, -1.0, np.dot(V, V.T))
     along_side, v = np.zeros(size), np.empty(size)
     for first, last in ((0, s), (s, size)):
         if last > first:
@@ -659,7 +669,7 @@ def maximize(
             small = now.size <= tol
             if now.theta <= 0.0 or (small and (concave or tol >= rough)):
                 break
-            K = _minus_hessian(core, x, now)
+            K = _minus_hessian(core, x, core.left, now)
             for row in range(size):
                 step[row] = now.r[row]
                 K[row, row] += curved * now.theta if small else 0.0
@@ -676,7 +686,7 @@ def maximize(
             if n_climbs:
                 trial = x.copy()
                 z = now.S.copy()
-                _lift(core, x, now.theta / now.q[0], now.a, now.t, z)
+                _lift(core, x, core.left, now.theta / now.q[0], now.a, now.t, z)
                 turn(z, trial, core.s, core.t, n_turns)
             unit(trial, core.s)
             there = evaluate(core, trial)
@@ -719,9 +729,9 @@ def _turn_round(K: Array, r: Array, floor: float, step: Array) -> None:
         for row in range(len(step)):
             step[row] = 0.3 * vectors[row, 0]
         return
-    along = np.dot(r, vectors)
+    along = np.dot(vectors.T, r)  # as elsewhere, lest numba compiles another product
     for e in range(len(values)):
         along[e] /= max(abs(values[e]), floor)
-    found = np.dot(vectors, along)
+    found = np.dot(along, vectors.T)
     for row in range(len(step)):
         step[row] = found[row]

@@ -174,8 +174,8 @@ class InBasis:
 
     geometry: Geometry
     kind: Entries
-    left: Array  # what its functions need, as in :class:`ascent.Core`
-    right: Array
+    left: Any = None  # what its functions need, as in :class:`ascent.Core`
+    right: Any = None
     members: Members | None = None  # by degrees: of which rows W_i are
 
     @property
@@ -551,13 +551,13 @@ class _Greedy:
 
     def _further(self, k: int, here: Ascent) -> Array:
         """Return starts beside the warm ones, (b, size)."""
-        search, geometry = self._search, self._problem.geometry
+        search, geometry, options = self._search, self._problem.geometry, self._problem.options
         starts = [self._pool[:0]]
         if search.by_mean:
             mean = self._mean(here)
             # A mean that is rounding, as of centered graphs, has no spectrum of its own.
             if mean @ mean >= 1e-12 * self._left:
-                starts.append(geometry.of_mean(mean))
+                starts.append(geometry.of_mean(mean, options.climb * options.turns))
             elif not len(self._pool):
                 starts.append(geometry.of_squares(self._left_of(here)))
         if search.random is not None and k < len(search.random):

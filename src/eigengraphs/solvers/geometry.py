@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from eigengraphs.solvers.ascent import outer, pack, pull, unpack
+from eigengraphs.solvers.ascent import outer, pack, pull, turn, unpack
 from eigengraphs.solvers.solution import Array
 
 __all__ = ["Geometry", "Pair", "Symmetric", "geometry_of", "sides_of", "unit_points"]
@@ -58,9 +58,17 @@ class Geometry:
         """Return vectors (..., p) as cores (..., s, t)."""
         raise NotImplementedError
 
-    def of_mean(self, mean: Array) -> Array:
-        """Return starts, (b, size), from the spectrum of a packed mean core (p,)."""
-        raise NotImplementedError
+    def of_mean(self, mean: Array, n_turns: int) -> Array:
+        """Return starts, (b, size), near both ends of the spectrum of a packed mean core (p,).
+
+        Of two sides one is enough. They come near in ``n_turns`` products; climbs do the rest.
+        """
+        signs = (1.0, -1.0)[: 3 - self.n_sides]
+        X = np.random.default_rng(self.size).standard_normal((len(signs), self.size))
+        X = unit_points(X, self.widths)
+        for sign, x in zip(signs, X, strict=True):
+            turn(sign * mean, x, self.widths[0], sum(self.widths[1:]), n_turns)
+        return X
 
     def of_squares(self, R: Array) -> Array:
         """Return a start, (1, size), from the sum of squares of packed cores (r, p)."""
@@ -100,10 +108,6 @@ class Symmetric(Geometry):
             unpack(z, self.size, matrix)
         return C
 
-    def of_mean(self, mean: Array) -> Array:
-        """Return both outer eigenvectors of the mean, (2, s)."""
-        return np.linalg.eigh(self.unpack(mean))[1][:, [0, -1]].T
-
     def of_squares(self, R: Array) -> Array:
         """Return the top eigenvector of sum_i C_i^2, (1, s)."""
         flat = self.unpack(R).reshape(-1, self.size)
@@ -124,11 +128,6 @@ class Pair(Geometry):
     def unpack(self, Z: NDArray[Any]) -> NDArray[Any]:
         """Return matrices, (..., s, t)."""
         return Z.reshape(*Z.shape[:-1], *self.widths)
-
-    def of_mean(self, mean: Array) -> Array:
-        """Return the top singular pair of the mean, (1, s + t)."""
-        left, _, right = np.linalg.svd(self.unpack(mean), full_matrices=False)
-        return np.concatenate([left[:, 0], right[0]])[None]
 
     def of_squares(self, R: Array) -> Array:
         """Return the top of sum_i C_i C_i^T, and what explains most beside it, (1, s + t)."""

@@ -60,10 +60,9 @@ class Metric:
         """
         del cores
         if not self.hollow:  # the same in orthonormal bases
-            bases = (np.zeros((0, 0)),)
+            return InBasis(geometry, Entries.ALL)
         left, right = (np.ascontiguousarray(V) for V in (bases[0], bases[-1]))
-        kind = Entries.OFF_DIAGONAL if self.hollow else Entries.ALL
-        return InBasis(geometry, kind, left, right)
+        return InBasis(geometry, Entries.OFF_DIAGONAL, left, right)
 
     def on(self, rows: NDArray[np.bool_]) -> Metric:
         """Return the metric of some of the rows."""

@@ -506,8 +506,8 @@ class _Rounds:
         stationarity, self._r = np.zeros(self._size), tuple(map(np.zeros_like, self._sides))
         stationarity[:first], stationarity[first:active] = self._stationarity[:first], sizes
         self._stationarity = stationarity
-        for place, side in zip(self._r, r, strict=True):
-            place[:, first:active] = side
+        for of_all, side in zip(self._r, r, strict=True):
+            of_all[:, first:active] = side
 
     def _to_loadings(self, fit: CoreFit) -> Array:
         """Return T with t_ik / q_k = (psi_i T)_k for linear loadings, (k + d, d)."""

@@ -320,7 +320,8 @@ def _flat_is_mirrored(
     too: ``cursor`` (n,) holds the next one of each row. ``diagonal`` (n,) is filled on the way.
     """
     n, end = rows.shape[0] - 1, indices.shape[0]
-    cursor[:] = rows[:n]
+    for s in range(n):  # to assign a slice would be most of the time of compiling this
+        cursor[s] = rows[s]
     for s in range(n):
         first, last = cursor[s], rows[s + 1]
         if first > last or (first < last and indices[first] < s):
