@@ -76,11 +76,12 @@ def row_numbers(flat: sparse.csr_array) -> NDArray[np.int64]:
 
 def transpose_flat(flat: sparse.csr_array) -> sparse.csr_array:
     """Return the transposed graphs of a flat matrix (m * n, n)."""
-    n = flat.shape[1]
-    graph, s = np.divmod(row_numbers(flat), n)
+    rows, n = flat.shape
     # Places of 4 bytes where the matrix has such: scipy keeps what it is given.
-    small = flat.shape[0] <= np.iinfo(flat.indices.dtype).max
-    index: Any = flat.indices.dtype if small else np.int64
-    rows = (graph * n + flat.indices).astype(index)
-    flipped = sparse.coo_array((flat.data, (rows, s.astype(index))), shape=flat.shape)
-    return sparse.csr_array(flipped)
+    small = rows <= np.iinfo(flat.indices.dtype).max
+    first = np.arange(rows, dtype=flat.indices.dtype if small else np.int64) // n * n
+    # As blocks of one large matrix, graph beside graph, of which scipy counts the columns.
+    places = flat.indices + np.repeat(first, np.diff(flat.indptr))
+    large = sparse.csr_array((flat.data, places, flat.indptr), shape=(rows, rows)).tocsc()
+    columns = large.indices - np.repeat(first, np.diff(large.indptr))
+    return sparse.csr_array((large.data, columns, large.indptr), shape=flat.shape)
