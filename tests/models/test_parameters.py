@@ -90,7 +90,6 @@ REFUSED = [
      r"graphs\[0\]: the edge probability .* is 1\.25.*narrow their distribution"),
     (lambda: MREG(ONE, always(1, 2)).sample(3), r"must have shape \(3, 1\), got \(3, 2\)"),
     (lambda: MREG(ONE, [1]).expected_adjacency([[5.0]]), r"loadings\[0\]: the edge .* is 1\.25"),
-    (lambda: ER(3, 0.5).to_ier(graph=0), r"graph= is for models with loadings of several"),
     (lambda: RDPG(distribution=always(1.5), n_vertices=3).sample(2),
      r"the edge probability .* is 2\.25.*narrow the distribution"),
     (lambda: RDPG(distribution=never, n_vertices=3).sample(),
