@@ -260,10 +260,13 @@ class Outcome:
 
 
 def claim(key: str, place: int = 0) -> str:
-    """Return words of a finding, by "experiment.key": the claim, or why it holds or does not."""
+    """Return words of a finding, by "experiment.key": the claim, why it holds, or why it does not.
+
+    What is no key is the claim itself; '' where there are no such words.
+    """
     name, _, part = key.partition(".")
-    words = CATALOG.get(name, {}).get("findings", {}).get(part, [key])  # or the claim itself
-    return str(words[min(place, len(words) - 1)])
+    words = CATALOG.get(name, {}).get("findings", {}).get(part, [key])
+    return str(words[place]) if place < len(words) else ""
 
 
 def judged(
@@ -271,8 +274,8 @@ def judged(
 ) -> Finding:
     """Return the finding that a claim of the paper holds, or does not, with the reason of each."""
     verdict: Verdict = "reproduced" if holds else "differs"
-    reason = yes if holds or (no is None and yes) else no
-    return Finding(claim(key), outcome, verdict, reason or claim(key, 1 if holds else 2))
+    reason = yes or claim(key, 1)
+    return Finding(claim(key), outcome, verdict, reason if holds else no or claim(key, 2) or reason)
 
 
 def beside(claim: str, values: Any, bound: float, outcome: str | None = None) -> Finding:

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from eigengraphs.errors import ConversionError, InputError
+from eigengraphs.errors import ConversionError
 from eigengraphs.models import ErdosRenyi as ER
 from eigengraphs.models import InhomogeneousErdosRenyi as IER
 from eigengraphs.models import MultipleRandomEigenGraphs as MREG
@@ -43,7 +43,6 @@ INDEFINITE_MODELS = {
     "sbm": SBM(INDEFINITE, labels=LABELS % 2),
     "ier": IER(random_probabilities()),
     "mreg": MREG(H[:, :2], [3.0, -0.3]),
-    "mreg of several": MREG(H[:, :2], [[1.0, 0.3], [3.0, -0.3]]).to_mreg(1),
 }
 
 
@@ -141,7 +140,7 @@ def test_clipped_graphs_convert_as_clipped():
 E1 = np.eye(3)[:, :1]
 SEVERAL = MREG(E1, [[0.1], [0.2]])
 REFUSED = [
-    (SEVERAL, ["to_ier", "to_sbm", "to_rdpg"], r"loadings for 2; say which with graph="),
+    (SEVERAL, ["to_ier", "to_sbm", "to_rdpg"], r"loadings for 2; make the model of one"),
     (SBM(POSITIVE, prior=[0.2, 0.3, 0.5], n_vertices=9), KINDS, "pass labels="),
     (RDPG(distribution=PointMasses([[0.5]]), n_vertices=9), ["to_ier", "to_mreg"], "positions="),
     (MREG(E1, PointMasses([[0.5]])), ["to_ier", "to_sbm"], "fixed loadings"),
@@ -154,10 +153,3 @@ def test_several_random_and_weighted_graphs_are_refused_with_advice(model, steps
     for step in steps:
         with pytest.raises(ConversionError, match=text):
             getattr(model, step)()
-
-
-def test_a_graph_of_several_is_named_and_exists():
-    with pytest.raises(InputError, match="graph must be at most 1, got 2"):
-        SEVERAL.to_ier(graph=2)
-    assert SEVERAL.to_mreg(graph=1).loadings == [0.2]
-    assert SEVERAL.to_mreg() is SEVERAL

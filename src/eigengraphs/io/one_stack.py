@@ -224,13 +224,7 @@ def _mirrored(A: Matrix) -> Matrix:
     if isinstance(A, np.ndarray):
         half = np.triu(A) if np.triu(_known(A), 1).any() else np.tril(A).T
         return half + np.triu(half, 1).T
-    entries = sparse.coo_array(A)
-    s, t = (coords.astype(np.int64) for coords in entries.coords)
-    n = A.shape[0]
-    alone = (s != t) & ~np.isin(t * n + s, s * n + t)
-    weight = np.r_[entries.data, entries.data[alone]]
-    ends = (np.r_[s, t[alone]], np.r_[t, s[alone]])
-    return sparse.csr_array(sparse.coo_array((weight, ends), shape=(n, n)))
+    return sparse.csr_array(A + sparse.tril(A, -1).T + sparse.triu(A, 1).T)
 
 
 # ---------------------------------------------------------------------- vertices

@@ -362,44 +362,30 @@ class MultipleRandomEigenGraphs(GraphModel):
         means = self._means_at(given, "graphs" if loadings is None else "loadings")
         return log_likelihoods(stack, means, law, which[None], loops=loops, directed=directed)[0]
 
-    def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
-        """Return the model itself, or the model of one graph alone.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; by default the model stays as it is.
+    def to_mreg(self) -> MultipleRandomEigenGraphs:
+        """Return the model itself.
 
         Examples
         --------
         >>> from eigengraphs.models import MultipleRandomEigenGraphs
-        >>> model = MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]])
-        >>> model.to_mreg(0)
+        >>> MultipleRandomEigenGraphs([[0.6], [0.8]], [0.5]).to_mreg()
         MultipleRandomEigenGraphs(n_vertices=2, n_components=1, one vector of loadings)
         """
-        return self if graph is None else self._one_graph(graph, "to_mreg")
+        return self
 
-    def _one_graph(self, graph: int | None, purpose: str) -> MultipleRandomEigenGraphs:
-        """Return the model of one graph of many, whose loadings are one vector."""
-        if self.law != "bernoulli" and purpose != "to_mreg":
+    def _one_graph(self, purpose: str) -> MultipleRandomEigenGraphs:
+        """Return the model itself, if its loadings are one vector."""
+        if self.law != "bernoulli":
             raise ConversionError(
                 f"{purpose} needs law='bernoulli'; the other models have no weights, and this one "
                 f"has law={self.law!r}"
             )
-        lam = self._fixed(purpose, ConversionError)
-        if lam.ndim == 2:
-            if graph is None and len(lam) > 1:
-                raise ConversionError(
-                    f"{purpose} converts one graph, and this model has loadings for {len(lam)}; "
-                    "say which with graph="
-                )
-            i = 0 if graph is None else read.whole_number(graph, "graph", 0)
-            if i >= len(lam):
-                raise InputError(f"graph must be at most {len(lam) - 1}, got {i}")
-            lam = lam[i]
-        return MultipleRandomEigenGraphs(
-            self.latent_positions, lam, law=self.law, noise_scale=self.noise_scale, clip=self.clip
-        )
+        if self._fixed(purpose, ConversionError).ndim == 2:
+            raise ConversionError(
+                f"{purpose} converts one graph, and this model has loadings for {self.n_graphs}; "
+                "make the model of one: MultipleRandomEigenGraphs(latent_positions, loadings[i])"
+            )
+        return self
 
     def _blocks(self) -> tuple[Floats, Ints]:
         active = self.loadings != 0

@@ -201,33 +201,21 @@ class GraphModel(Fixed, ABC):
         P: Floats = self._means().matrices()[0]
         return P
 
-    def to_ier(self, graph: int | None = None) -> InhomogeneousErdosRenyi:
+    def to_ier(self) -> InhomogeneousErdosRenyi:
         """Return the inhomogeneous Erdos-Renyi model with the same edge probabilities.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
 
         Examples
         --------
-        >>> from eigengraphs.models import ErdosRenyi, MultipleRandomEigenGraphs
+        >>> from eigengraphs.models import ErdosRenyi
         >>> ErdosRenyi(3, 0.5).to_ier()
         InhomogeneousErdosRenyi(n_vertices=3, mean probability 0.5)
-        >>> MultipleRandomEigenGraphs([[0.6], [0.8]], [[0.5], [1.0]]).to_ier(graph=0)
-        InhomogeneousErdosRenyi(n_vertices=2, mean probability 0.24)
         """
-        return InhomogeneousErdosRenyi(self._one_graph(graph, "to_ier").edge_probabilities())
+        return InhomogeneousErdosRenyi(self._one_graph("to_ier").edge_probabilities())
 
-    def to_sbm(self, graph: int | None = None) -> StochasticBlockModel:
+    def to_sbm(self) -> StochasticBlockModel:
         """Return the stochastic block model with the same edge probabilities.
 
         It has as few blocks as exact equality allows, at most one for each vertex.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
 
         Examples
         --------
@@ -235,18 +223,13 @@ class GraphModel(Fixed, ABC):
         >>> ErdosRenyi(3, 0.5).to_sbm()
         StochasticBlockModel(n_vertices=3, n_blocks=1, fixed labels)
         """
-        one = self._one_graph(graph, "to_sbm")
+        one = self._one_graph("to_sbm")
         return (
             one if isinstance(one, StochasticBlockModel) else StochasticBlockModel(*one._blocks())
         )
 
-    def to_rdpg(self, graph: int | None = None) -> RandomDotProductGraph:
+    def to_rdpg(self) -> RandomDotProductGraph:
         """Return the random dot product graph with the same edge probabilities.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph; needed if the model has loadings for several.
 
         Raises
         ------
@@ -261,7 +244,7 @@ class GraphModel(Fixed, ABC):
         """
         if isinstance(self, RandomDotProductGraph):
             return self
-        one = self._one_graph(graph, "to_rdpg")
+        one = self._one_graph("to_rdpg")
         H, lam, rounding = one._spectrum("to_rdpg")
         if lam.min(initial=0.0) < -rounding:
             raise ConversionError(
@@ -273,15 +256,10 @@ class GraphModel(Fixed, ABC):
         X = H[:, kept] * np.sqrt(lam[kept])
         return RandomDotProductGraph(X if kept.any() else np.zeros((self.n_vertices, 1)))
 
-    def to_mreg(self, graph: int | None = None) -> MultipleRandomEigenGraphs:
+    def to_mreg(self) -> MultipleRandomEigenGraphs:
         """Return the multiple random eigen graph model with the same edge probabilities.
 
         A random dot product graph has the columns of its positions, divided by their norms, as h_k.
-
-        Parameters
-        ----------
-        graph : int, optional
-            Which graph of several; by default a model of several stays as it is.
 
         Examples
         --------
@@ -291,7 +269,7 @@ class GraphModel(Fixed, ABC):
         """
         from eigengraphs.models.eigen_graphs import MultipleRandomEigenGraphs  # it is a GraphModel
 
-        H, lam = self._one_graph(graph, "to_mreg")._components()
+        H, lam = self._one_graph("to_mreg")._components()
         if len(lam) == 0:  # no edges
             H, lam = np.full((self.n_vertices, 1), self.n_vertices**-0.5), np.zeros(1)
         return MultipleRandomEigenGraphs(H, lam)
@@ -359,10 +337,8 @@ class GraphModel(Fixed, ABC):
             f"= {matrix[t, s]:.6g}; {purpose} needs {needs}, or pass ({name} + {name}.T) / 2"
         )
 
-    def _one_graph(self, graph: int | None, purpose: str) -> GraphModel:
+    def _one_graph(self, purpose: str) -> GraphModel:
         """Return the model of one graph, with nothing that is drawn."""
-        if graph is not None:
-            raise InputError("graph= is for models with loadings of several graphs; leave it out")
         self._fixed(purpose, ConversionError)
         return self
 

@@ -12,8 +12,8 @@ from eigengraphs.errors import InputError
 from eigengraphs.models.validation import Fixed, Floats, Ints, float_array, probability_vector
 
 _EXPECTED = (
-    "PointMasses(...), frozen scipy.stats distributions, or a function (rng, size) -> array of "
-    "shape (size, n_components)"
+    "PointMasses(...), frozen scipy.stats distributions (uniform(value, 0) for a constant), or a "
+    "function (rng, size) -> array of shape (size, n_components)"
 )
 
 
@@ -64,22 +64,21 @@ class RandomVectors:
     """
 
     def __init__(self, source: Any, name: str, n_components: int | None = None) -> None:
-        found = None
+        several = isinstance(source, Sequence) and not isinstance(source, str | bytes)
+        source, found = (tuple(source), len(source)) if several else (source, None)
+        if several and not source:
+            raise InputError(f"{name} is empty, expected a distribution for each component")
+        for k, part in enumerate(source if several else [source]):
+            where, known = f"{name}[{k}]" if several else name, isinstance(part, PointMasses)
+            function = callable(part) and not isinstance(part, type)
+            if not _is_frozen(part, where) and (several or not (known or function)):
+                what = f"an object of type {type(part).__name__}"
+                what = f"the class {part.__name__}" if isinstance(part, type) else what
+                raise InputError(
+                    f"{where} is {reprlib.repr(part) if several else what}, expected {_EXPECTED}"
+                )
         if isinstance(source, PointMasses):
             found = source.points.shape[1]
-        elif isinstance(source, Sequence) and not isinstance(source, str | bytes):
-            if not source:
-                raise InputError(f"{name} is empty, expected a distribution for each component")
-            for k, part in enumerate(source):
-                if not _is_frozen(part, f"{name}[{k}]"):
-                    raise InputError(
-                        f"{name}[{k}] is {reprlib.repr(part)}, expected a frozen scipy.stats "
-                        "distribution like the others; for a constant use "
-                        "scipy.stats.uniform(value, 0)"
-                    )
-            source, found = tuple(source), len(source)
-        elif not _is_frozen(source, name):
-            _require_function(source, name)
         if None not in (n_components, found) and found != n_components:
             raise InputError(
                 f"{name} must have {n_components} components, got {found}; give as many"
@@ -158,11 +157,3 @@ def _rvs(part: Any, rng: np.random.Generator, size: int) -> Floats:
     if size == 1:
         return values.reshape(1, -1)
     return values[:, None] if values.ndim == 1 else values
-
-
-def _require_function(value: Any, name: str) -> None:
-    """Refuse a class, and what cannot be called."""
-    if isinstance(value, type) or not callable(value):
-        what = f"the class {value.__name__}" if isinstance(value, type) else (
-            f"an object of type {type(value).__name__}")  # fmt: skip
-        raise InputError(f"{name} is {what}, expected {_EXPECTED}")

@@ -168,20 +168,11 @@ def load_recipe(path: Path) -> dict[str, Any]:
     return found
 
 
-#: What is expected under the keys that must be there.
-_EXPECTED = {
-    "vertices": "the number of vertices",
-    "p": "an edge probability",
-    "sizes": "a list of whole numbers of at least 1, the vertices of each block",
-    "B": "a matrix of edge probabilities between blocks",
-    "P": "a matrix of edge probabilities",
-    "positions": "a row of numbers for each vertex, or for each block",
-    "patterns": "a row for each component: its value in every block",
-    "loadings": "a list with a number or a law for each component, such as [10.0, "
-    "{uniform = [0, 2]}], or {points = [[...], ...], weights = [...]}",
-    "points": "a list of loadings, each with a number for each component",
-    "name": "a text in quotes",
-}
+_SIZES = "a list of whole numbers of at least 1, the vertices of each block"
+_LOADINGS = (
+    "a list with a number or a law for each component, such as [10.0, {uniform = [0, 2]}], or "
+    "{points = [[...], ...], weights = [...]}"
+)
 
 
 class Fields:
@@ -206,7 +197,7 @@ class Fields:
 
     def __getitem__(self, key: str) -> Any:
         if key not in self:
-            self.refuse(f"the key {key!r} is missing, expected {_EXPECTED[key]}; add it")
+            self.refuse(f"the key {key!r} is missing; add it")
         return self.table[key]
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -463,7 +454,7 @@ def _loadings(own: Fields, d: int) -> PointMasses | list[Law]:
         fields.finish()
         return PointMasses(P, weights / weights.sum())
     if not isinstance(value, list | tuple):
-        own.wrong("loadings", _EXPECTED["loadings"])
+        own.wrong("loadings", _LOADINGS)
     return [_law(item, f"loadings[{k}]") for k, item in enumerate(value)]
 
 
@@ -486,7 +477,7 @@ def _law(item: Any, where: str) -> Law:
 def _sizes(fields: Fields) -> Ints:
     sizes = float_array(fields["sizes"], "sizes", 1, "(n_blocks,)")
     if (sizes < 1).any() or (sizes != np.round(sizes)).any():
-        fields.wrong("sizes", _EXPECTED["sizes"])
+        fields.wrong("sizes", _SIZES)
     if sizes.sum() > _MOST_VERTICES:
         fields.wrong("sizes", f"of at most {_MOST_VERTICES} vertices together", "take smaller ones")
     return sizes.astype(np.int64)

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from eigengraphs.errors import InputError, in_front
 from eigengraphs.models.recipes import DESIGNS, Design, read_design
@@ -99,10 +98,8 @@ def simulate_blocks(
             one = one.to_sparse() if sparse_pays else one
         graphs.append(one.flat if one.is_sparse else one.dense[0])
     names = [f"g{i:06d}" for i in range(start, stop)]
-    if all(isinstance(graph, np.ndarray) for graph in graphs):
-        return GraphStack(np.stack(graphs), graph_names=names, storage="dense", copy=False)
-    flat = sparse.csr_array(sparse.vstack(list(map(sparse.csr_array, graphs)), format="csr"))
-    return GraphStack.from_flat(flat, len(graphs), graph_names=names)
+    dense = all(isinstance(graph, np.ndarray) for graph in graphs)
+    return GraphStack(graphs, graph_names=names, storage="dense" if dense else "sparse")
 
 
 def simulate_truth(

@@ -23,6 +23,7 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError
 from eigengraphs.stack.build import check_dtype
+from eigengraphs.stack.flat_matrix import flatten
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.names import check_names
@@ -368,8 +369,7 @@ def joined(
     facts = GraphFacts.joined([part.facts for part in parts])
     storage: Any
     if parts[0].is_sparse:
-        storage = sparse.csr_array(sparse.vstack([part.flat for part in parts], format="csr"))
-        storage.has_canonical_format = True
+        storage = flatten([part.flat for part in parts], parts[0].dtype)
     else:
         storage = np.concatenate([part.dense for part in parts])
     masks = joined_masks([(part.n_graphs, part.mask) for part in parts], parts[0].n_vertices)

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from eigengraphs.errors import AlignmentError, InputError
-from eigengraphs.stack.flat_matrix import THREADS_PAY_FROM, Storage, canonical, flatten, n_stored
+from eigengraphs.stack.flat_matrix import Storage, canonical, flatten, n_stored
 from eigengraphs.stack.names import (
     check_names,
     label,
@@ -30,7 +30,6 @@ from eigengraphs.stack.names import (
     unlike_names,
     unlike_sizes,
 )
-from eigengraphs.system.parallel import on_blocks, spans
 
 StorageRule: TypeAlias = Literal["auto", "dense", "sparse"]
 VertexRule: TypeAlias = Literal["same", "intersection", "union"]
@@ -154,15 +153,10 @@ def _pieces(
         raise InputError("expected at least one graph, got an empty collection")
     _check_weight(items, weight)
     names = check_names(graph_names, len(items), "graph_names") or [None] * len(items)
-    pieces: list[Any] = [None] * len(items)
-
-    def work(lo: int, hi: int) -> None:
-        for i in range(lo, hi):
-            pieces[i] = _as_piece(items[i], label(i, names[i]), weight, hide)
-
-    # Of other kinds, Python does most of the work, or other packages, which know no threads.
-    large = all(map(sparse.issparse, items)) and sum(A.nnz for A in items) >= THREADS_PAY_FROM
-    on_blocks(work, spans(len(items), 1), threads=None if large else 1)
+    pieces = [
+        _as_piece(item, label(i, name), weight, hide)
+        for i, (item, name) in enumerate(zip(items, names, strict=True))
+    ]
     return pieces, graph_names
 
 

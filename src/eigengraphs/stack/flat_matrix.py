@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from eigengraphs.system.parallel import on_blocks, spans
-
 Storage: TypeAlias = "NDArray[Any] | sparse.csr_array"  # (m, n, n), or flat (m * n, n)
 
 THREADS_PAY_FROM = 4_000_000  # entries; below, starting threads costs more than it saves
@@ -22,24 +20,9 @@ def n_stored(A: Storage) -> int:
 
 
 def flatten(matrices: Sequence[Storage], dtype: np.dtype[Any]) -> sparse.csr_array:
-    """Return graphs (n, n) one below the other as one CSR matrix (m * n, n) in canonical form.
-
-    Graph by graph into the final arrays: beside them, memory holds few graphs at a time.
-    """
-    m, n = len(matrices), matrices[0].shape[0]
-    ends = np.cumsum([0, *map(n_stored, matrices)]).tolist()
-    index = np.int32 if max(ends[-1], n) <= np.iinfo(np.int32).max else np.int64
-    data, indices = np.empty(ends[-1], dtype), np.empty(ends[-1], index)
-    indptr = np.zeros(m * n + 1, index)
-
-    def put(i: int, _: int) -> None:
-        A, mine = canonical(matrices[i]), slice(ends[i], ends[i + 1])
-        data[mine], indices[mine] = A.data, A.indices
-        np.add(A.indptr[1:], ends[i], out=indptr[i * n + 1 : (i + 1) * n + 1], casting="unsafe")
-
-    threads = None if ends[-1] >= THREADS_PAY_FROM else 1
-    on_blocks(put, spans(m, 1), threads=threads)
-    flat = sparse.csr_array((data, indices, indptr), shape=(m * n, n))
+    """Return graphs (n, n), or flat ones, one below the other as a new CSR matrix, canonical."""
+    below = sparse.vstack([canonical(A) for A in matrices], format="csr")
+    flat: sparse.csr_array = sparse.csr_array(below).astype(dtype, copy=False)
     flat.has_canonical_format = True
     return flat
 
@@ -76,11 +59,12 @@ def row_numbers(flat: sparse.csr_array) -> NDArray[np.int64]:
 
 def transpose_flat(flat: sparse.csr_array) -> sparse.csr_array:
     """Return the transposed graphs of a flat matrix (m * n, n)."""
-    n = flat.shape[1]
-    graph, s = np.divmod(row_numbers(flat), n)
+    rows, n = flat.shape
     # Places of 4 bytes where the matrix has such: scipy keeps what it is given.
-    small = flat.shape[0] <= np.iinfo(flat.indices.dtype).max
-    index: Any = flat.indices.dtype if small else np.int64
-    rows = (graph * n + flat.indices).astype(index)
-    flipped = sparse.coo_array((flat.data, (rows, s.astype(index))), shape=flat.shape)
-    return sparse.csr_array(flipped)
+    small = rows <= np.iinfo(flat.indices.dtype).max
+    first = np.arange(rows, dtype=flat.indices.dtype if small else np.int64) // n * n
+    # As blocks of one large matrix, graph beside graph, of which scipy counts the columns.
+    places = flat.indices + np.repeat(first, np.diff(flat.indptr))
+    large = sparse.csr_array((flat.data, places, flat.indptr), shape=(rows, rows)).tocsc()
+    columns = large.indices - np.repeat(first, np.diff(large.indptr))
+    return sparse.csr_array((large.data, columns, large.indptr), shape=flat.shape)

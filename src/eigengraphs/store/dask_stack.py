@@ -280,11 +280,6 @@ class DaskStack(LazyStack):
         """True."""
         return True
 
-    @property
-    def keeps_blocks(self) -> bool:
-        """Whether workers keep blocks in memory from round to round."""
-        return self._cluster.n_kept > 0
-
     @cached_property
     def _facts(self) -> GraphFacts:  # type: ignore[override]
         facts = super()._facts  # of graphs that a step has changed, workers find them

@@ -8,7 +8,6 @@ from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -18,9 +17,6 @@ from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.mask import Mask, make_mask
 from eigengraphs.system.extras import need
 from eigengraphs.system.limits import DEFAULT, Cap
-from eigengraphs.system.parallel import announce_compiling
-
-announce_compiling()
 
 FACTS = tuple(field.name for field in fields(GraphFacts))
 _WHOLE = ("n_nonzero", "n_loops", "first_bad")
@@ -208,21 +204,18 @@ def flat_of(
         _column(file, name)[cuts[0] : cuts[-1]] for name in ("source", "target", "weight")
     )
     _check_edges(s, t, weight, n, mirrored)
-    weight, cuts = weight.astype(dtype, copy=False), cuts - cuts[0]
-    entries = 2 * len(s) - np.count_nonzero(s == t) if mirrored else len(s)
-    index = np.int32 if max(entries, n) <= np.iinfo(np.int32).max else np.int64
-    indptr = np.zeros(m * n + 1, index)
+    index = np.int32 if max(2 * len(s), m * n) <= np.iinfo(np.int32).max else np.int64
+    rows = np.repeat(np.arange(m, dtype=index) * n, np.diff(cuts))
+    values, places = weight.astype(dtype, copy=False), (rows + s, t)
     if mirrored:
-        values, indices = np.empty(entries, dtype), np.empty(entries, index)
-        _fill_mirrored(cuts, n, s, t, weight, indptr, indices, values)
-    else:
-        values, indices = np.array(weight), t.astype(index)
-        rows = np.repeat(np.arange(m) * n, np.diff(cuts))
-        np.cumsum(np.bincount(rows + s, minlength=m * n), out=indptr[1:])
-    del s, t, weight
+        # Entries (t, s) of a row t come in the order of s, and before its own: rows stay sorted.
+        off = s != t
+        places = (np.concatenate([(rows + t)[off], rows + s]), np.concatenate([s[off], t]))
+        values = np.concatenate([values[off], values])
+    flat = sparse.csr_array(sparse.coo_array((values, places), shape=(m * n, n)))
+    del s, t, weight, rows, values, places
     if len(data) > _MUCH:
         arrow().default_memory_pool().release_unused()
-    flat = sparse.csr_array((values, indices, indptr), shape=(m * n, n))
     flat.has_canonical_format = True
     return flat
 
@@ -230,7 +223,7 @@ def flat_of(
 def _check_edges(
     s: NDArray[Any], t: NDArray[Any], weight: NDArray[Any], n: int, half: bool
 ) -> None:
-    """Raise ValueError for edges that the kernel, which does not look, would follow anywhere."""
+    """Raise ValueError for edges that are not among the vertices, or not as they are declared."""
     if any(column.dtype.kind not in "iu" for column in (s, t)) or weight.dtype.kind != "f":
         raise ValueError("columns must be whole numbers, and weights floating-point numbers")
     if not len(s) == len(t) == len(weight):
@@ -247,43 +240,3 @@ def _column(file: Any, name: str) -> NDArray[Any]:
     """Return one column, so that no more than one is there twice."""
     values: NDArray[Any] = file.read(columns=[name], use_threads=False)[name].to_numpy()
     return values
-
-
-@njit(cache=True, nogil=True)
-def _fill_mirrored(
-    cuts: NDArray[Any],
-    n: int,
-    s: NDArray[Any],
-    t: NDArray[Any],
-    weight: NDArray[Any],
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    data: NDArray[Any],
-) -> None:
-    """Fill a CSR matrix with edges and their mirror images.
-
-    Edges of graph i are those from ``cuts[i]`` to ``cuts[i + 1]``, in the order of s and t, with
-    s <= t; ``indptr`` has a zero for every row and one more. Entries (t, s) of a row t come in the
-    order of s while earlier rows are read, and before its own, (t, .): rows come out sorted.
-    """
-    for i in range(len(cuts) - 1):
-        row = i * n
-        for e in range(cuts[i], cuts[i + 1]):
-            indptr[row + s[e] + 1] += 1
-            if s[e] != t[e]:
-                indptr[row + t[e] + 1] += 1
-    for r in range(1, len(indptr)):
-        indptr[r] += indptr[r - 1]
-    at = indptr[:-1].copy()
-    for i in range(len(cuts) - 1):
-        row = i * n
-        for e in range(cuts[i], cuts[i + 1]):
-            here = row + s[e]
-            indices[at[here]] = t[e]
-            data[at[here]] = weight[e]
-            at[here] += 1
-            if s[e] != t[e]:
-                there = row + t[e]
-                indices[at[there]] = s[e]
-                data[at[there]] = weight[e]
-                at[there] += 1

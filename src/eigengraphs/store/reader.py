@@ -21,6 +21,7 @@ from scipy import sparse
 
 from eigengraphs.errors import InputError, StoreError
 from eigengraphs.stack.blocked import BlockedStack, block_bytes, forwarded, joined_masks
+from eigengraphs.stack.flat_matrix import flatten
 from eigengraphs.stack.graph_facts import GraphFacts
 from eigengraphs.stack.mask import Mask
 from eigengraphs.stack.stack import GraphStack
@@ -532,10 +533,7 @@ class StoredStack(BlockedStack):
         storage: Any
         if self.is_sparse:
             flats = [store.read_sparse(*part) for part in parts]
-            storage = flats[0]
-            if len(flats) > 1:
-                storage = sparse.csr_array(sparse.vstack(flats, format="csr"))
-                storage.has_canonical_format = True
+            storage = flats[0] if len(flats) == 1 else flatten(flats, self.dtype)
         else:
             for k, _, _ in parts:
                 store.check_size(k)

@@ -11,7 +11,6 @@ import math
 import re
 import stat
 import zipfile
-import zlib
 from pathlib import PurePosixPath
 from typing import IO, Any, NoReturn
 
@@ -21,13 +20,6 @@ from numpy.typing import NDArray
 
 from eigengraphs.errors import ReadError
 from eigengraphs.system.limits import DEFAULT, Cap
-
-#: What zipfile, zlib and NumPy raise at files that are not what they seem.
-BROKEN = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, EOFError, OSError,
-    NotImplementedError, RuntimeError, MemoryError, SyntaxError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-
 
 _MOST_MEMBERS = 10_000  # of an archive: each takes time, however small it is
 _MOST_EMPTY = 2**20  # parts of an array that holds nothing
@@ -149,7 +141,7 @@ def _refuse_many(what: object) -> NoReturn:
 
 
 def zip_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return a member, whole and as its checksum says, or raise one of `BROKEN`."""
+    """Return a member, whole and as its checksum says, or raise an error."""
     size = archive.getinfo(name).file_size
     with archive.open(name) as file:
         content = file.read(size)  # not all: zipfile would unpack 2 GB before it counts
