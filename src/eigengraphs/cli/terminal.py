@@ -88,7 +88,13 @@ class Table:
     whole: Sequence[str] = ()
 
     @classmethod
-    def of(cls, header: Sequence[str], rows: Iterable[Sequence[Any]], only: Sequence[str]) -> Table:
+    def of(
+        cls,
+        header: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        only: Sequence[str],
+        interval: str = "interval",
+    ) -> Table:
         """Return some columns of a result, rounded; two ends of an interval are one column."""
         ends = {low: high for low, high in pairwise(only)
                 if low.endswith("low") and high == f"{low[:-3]}high"}  # fmt: skip
@@ -99,7 +105,7 @@ class Table:
             return " to ".join(both) if all(both) else ""
 
         cells = (dict(zip(header, row, strict=True)) for row in rows)
-        words = ["interval" if name in ends else name.replace("_", " ") for name in shown]
+        words = [interval if name in ends else name.replace("_", " ") for name in shown]
         return cls(words, [[text(row, name) for name in shown] for row in cells])
 
 

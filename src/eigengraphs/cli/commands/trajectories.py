@@ -49,10 +49,11 @@ def trajectories(asked: Trajectories, _: Listener) -> Outcome:
         "people": len(found.people), "df": found.df,
         "slopes": [dict(zip(keys, row, strict=True)) for row in rows],
     }  # fmt: skip
-    shown = [name for name in found.header if name != "SE"]
+    only = [name for name in found.header if name != "SE"]
+    shown = Table.of(found.header, found.rows, only, f"{found.confidence:.0%} interval")
     return fit.answer(
         named, f"Change of loadings with {time} within {subject}{by}", found.words, found.header,
-        rows, facts, shown=[Table.of(found.header, found.rows, shown)],
+        rows, facts, shown=[shown],
         careful=found.notes, methods=found.methods, column=group or "",
         intervals=Intervals(2, 3, 4, 0.0, f"slope per unit of {time}"),
         more={table.replace(".tsv", "-people.tsv"): people},
