@@ -275,17 +275,10 @@ def _listener(as_json: bool) -> Iterator[Listener]:
         yield _Lines()
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.markup import escape
+    from rich.progress import Progress
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(),
-               TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("starting", total=None)
         shown = ""
 
@@ -296,7 +289,7 @@ def _listener(as_json: bool) -> Iterator[Listener]:
             if stage != shown:
                 shown = stage
                 bars.reset(task, total=total)
-            words = visible(f"{stage}: {text}")
+            words = escape(visible(f"{stage}: {text}"))
             bars.update(task, description=words, total=total, completed=done or 0)
 
         yield listen
