@@ -80,19 +80,17 @@ def test_a_store_needs_an_extra_and_says_which(tmp_path):
     assert second.endswith("pip install 'eigengraphs[scale]'")
 
 
-def test_a_summary_needs_no_extra_and_its_page_says_which(tmp_path):
+def test_a_summary_needs_an_extra_and_says_which():
     done = run(
-        f"""
+        """
         import eigengraphs as eg
-        from eigengraphs.report import summarize, write_report
+        from eigengraphs.report import summarize
         graphs = eg.models.ErdosRenyi(8, 0.5).sample(6, random_state=0)
-        summary = summarize(eg.JointEmbedding(1).fit(graphs), graphs, title="six")
-        print(summary.n_graphs)
         try:
-            write_report(summary, {str(tmp_path)!r})
+            summarize(eg.JointEmbedding(1).fit(graphs), graphs, title="six")
         except eg.errors.MissingExtraError as error:
             print(error)
         """
     )
-    assert done.stdout.startswith("6\nwriting a report needs the package 'jinja2'"), done.stderr
+    assert done.stdout.startswith("writing a report needs the package 'jinja2'"), done.stderr
     assert done.stdout.endswith("pip install 'eigengraphs[report]'\n")

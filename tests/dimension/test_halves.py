@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import eigengraphs as eg
-from eigengraphs.dimension.rules import _doubt, _number, chance, needed, replication
+from eigengraphs.dimension.selection_rules import _doubt, _number, chance, needed, replication
 
 
 @pytest.mark.parametrize("seed", range(5))

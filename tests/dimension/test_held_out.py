@@ -1,7 +1,5 @@
 """Loadings of held-out graphs: noise is called noise, and signal of either kind signal."""
 
-import itertools
-
 import numpy as np
 import pytest
 from known_graphs import random_symmetric
@@ -9,15 +7,11 @@ from scipy import stats
 from written_out import outer_products
 
 from eigengraphs import GraphStack
-from eigengraphs.dimension.rules import (
-    _noise_squares,
-    _number,
-    combined,
+from eigengraphs.dimension.selection_rules import (
     noise_p_values,
     staged_basis,
 )
 from eigengraphs.fitting.plan import Treatment
-from eigengraphs.operators.treated import TreatedGraphs
 from eigengraphs.solvers.rules import component_gram, solve_loadings
 
 
@@ -46,32 +40,6 @@ def test_what_adds_nothing_has_no_place():
     assert W[:, :3].any(axis=0).all()
     assert not W[:, 3].any()
     assert not staged_basis(np.zeros((2, 2))).any()
-
-
-class AllSigns:
-    """Deals all sign vectors in turn, in place of random ones."""
-
-    def __init__(self, n):
-        self._signs = itertools.product([-1.0, 1.0], repeat=n)
-
-    def choice(self, values, size):
-        return np.array(next(self._signs)).reshape(size)
-
-
-def test_over_all_signs_the_noise_is_the_sum_of_squared_residuals():
-    n, d = 7, 3
-    A = random_symmetric(3, n, 0, hollow=True)
-    H = np.linalg.qr(np.random.default_rng(1).standard_normal((n, d)))[0]
-    W = staged_basis(component_gram(H, hollow=True))
-    E = outer_products(H, hollow=True)
-    Q = np.einsum("lk,lst->kst", W, E)
-    Z = np.einsum("ist,kst->ik", A, Q)
-    graphs = TreatedGraphs(GraphStack(A), "hollow")
-    squares = _noise_squares(graphs, H, W, Z, 2**n, AllSigns(n), hollow=True)
-    R = A
-    for k in range(d):
-        assert np.allclose(squares[:, k], 2 * np.einsum("ist,st->i", R**2, Q[k] ** 2), rtol=1e-10)
-        R = R - Z[:, k, None, None] * Q[k]
 
 
 def p_values(A, H, seed, *, centered=False):
@@ -132,11 +100,3 @@ def test_components_that_are_nothing_are_noise():
     first, second = p_values(A, H, 0)
     assert first < 1e-10
     assert second == 1
-
-
-def test_p_values_are_combined_by_twice_their_median():
-    p = np.array([[0.001, 0.2], [0.01, 0.9], [0.004, 0.8]])
-    assert np.allclose(combined(p), [0.008, 1.0])
-    assert _number("loadings", np.array([0.01, 0.04, 0.5, 0.001]), 0.05) == 2
-    assert _number("loadings", np.array([0.01, 0.02]), 0.05) == 2
-    assert _number("loadings", np.array([0.3]), 0.05) == 0

@@ -5,7 +5,7 @@ import pytest
 from known_graphs import noiseless, random_symmetric, stored
 
 from eigengraphs import GraphStack
-from eigengraphs.dimension.rules import _shrunken, prediction_errors, smallest_good
+from eigengraphs.dimension.selection_rules import _shrunken, prediction_errors, smallest_good
 from eigengraphs.fitting.plan import Treatment
 
 
@@ -97,19 +97,6 @@ def test_without_noise_hidden_pairs_are_known():
     H = known.H[~hidden] / np.linalg.norm(known.H[~hidden], axis=0)
     errors = prediction_errors(known.stack, treatment, hidden, H, np.ones(8))
     assert errors[1] < 1e-12 * errors[0]
-
-
-def test_shrinking_leaves_strong_coordinates_and_takes_noise_away():
-    rng = np.random.default_rng(0)
-    strong = rng.normal(5, 100, 400)
-    weak = rng.normal(3, 1, 400)  # nothing but noise around a mean
-    none = rng.normal(0, 1, 400)
-    Z = _shrunken(np.stack([strong, weak, none], axis=1), 1.0)
-    assert np.allclose(Z[:, 0], strong, rtol=1e-3, atol=0.1)
-    assert Z[:, 1].std() < 0.4
-    assert Z[:, 1].mean() == pytest.approx(weak.mean(), rel=0.01)
-    assert np.abs(Z[:, 2]).max() < 0.4 * np.abs(none).max()
-    assert np.allclose(_shrunken(Z, 0.0), Z, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

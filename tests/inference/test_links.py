@@ -50,15 +50,6 @@ def test_what_is_learned_from_comes_from_fits_that_do_not_see_the_pair(method):
     assert not np.array_equal(a[:, folds == 3], b[:, folds == 3])
 
 
-def test_every_part_has_its_share_of_edges():
-    _, V, seen = parted()
-    parts = link_prediction._parts(V != 0, seen, 10, np.random.default_rng(0))
-    assert np.array_equal(parts < 0, ~seen)
-    for edges, part in zip(V != 0, parts, strict=True):
-        for kind in (edges, ~edges):
-            assert np.ptp([np.count_nonzero(kind & (part == k)) for k in range(10)]) <= 1
-
-
 def test_missing_pairs_are_ranked_nearly_as_well_as_by_the_true_probabilities():
     graphs = MODEL.sample(12, random_state=0)
     # Another seed than that of the graphs, whose edges are where the same numbers are small.

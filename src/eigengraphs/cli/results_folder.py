@@ -298,7 +298,6 @@ class FinishedFit:
         facts: Mapping[str, Any],
         *,
         shown: Sequence[str | Table] = (),
-        said: Sequence[str] | None = None,
         notes: Sequence[str] = (),
         careful: Sequence[str] = (),
         methods: str = "",
@@ -319,7 +318,7 @@ class FinishedFit:
         facts
             For ``--json``, beside notes, methods and files.
         shown
-            Lines and tables on the terminal, after ``said``, by default ``words``.
+            Lines and tables on the terminal, after ``words``.
         notes, careful, methods, aside
             How it was found, for the report alone; what to be careful about, also on the terminal;
             a paragraph for a paper; and notes for the terminal alone.
@@ -334,8 +333,7 @@ class FinishedFit:
         )  # fmt: skip
         files = self.add(finding, table or file_name(*named), **more)
         known = {"notes": careful, "methods": methods} if methods else {}
-        text = [*(words if said is None else said), *shown]
-        text += [f"Methods: {methods}"] * bool(methods) + [written(files)]
+        text = [*words, *shown, *[f"Methods: {methods}"] * bool(methods), written(files)]
         return Outcome(text, {**facts, **known, "files": files}, (*careful, *aside))
 
     def add(

@@ -10,7 +10,8 @@ import numpy as np
 from eigengraphs import inference
 from eigengraphs.cli.command_options import NOBODY, Harmonizing
 from eigengraphs.errors import InputError
-from eigengraphs.report.records import Finding
+from eigengraphs.report.records import Column, Finding
+from eigengraphs.report.sentences import between_groups
 from eigengraphs.system.labels import component_column, count_of, listed
 
 Values = Callable[[str, str], Sequence[Any]]  # of a column, for an option
@@ -70,16 +71,9 @@ def harmonization_finding(
     before: Any, after: Any, step: inference.Harmonize, sites: Sequence[Any]
 ) -> Finding:
     """Return what harmonization did to each component, as a table of a report."""
-    S = np.eye(len(set(sites)))[np.unique([str(site) for site in sites], return_inverse=True)[1]]
-
-    def share(Lam: Any) -> Any:
-        """Return the share of variance between sites, (d,)."""
-        centered = Lam - Lam.mean(axis=0)
-        between = (S.T @ centered) ** 2 / S.sum(axis=0)[:, None]
-        total = (centered**2).sum(axis=0)
-        return between.sum(axis=0) / np.where(total > 0, total, 1.0)
-
-    shares, name = np.stack([share(before), share(after)], axis=1), step.site_name_
+    name, codes = step.site_name_, np.unique([str(x) for x in sites], return_inverse=True)[1]
+    column = Column(name, "category", tuple(codes.tolist()))
+    shares = np.nan_to_num([between_groups(Lam, column) for Lam in (before, after)]).T
     counts = zip(step.sites_, step.counts_, strict=True)
     kept = f", with the effects of {listed(step.covariates_)} kept" if step.covariates_ else ""
     (low, low_after), (high, high_after) = shares.min(axis=0), shares.max(axis=0)

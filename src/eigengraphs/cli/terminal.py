@@ -88,7 +88,13 @@ class Table:
     whole: Sequence[str] = ()
 
     @classmethod
-    def of(cls, header: Sequence[str], rows: Iterable[Sequence[Any]], only: Sequence[str]) -> Table:
+    def of(
+        cls,
+        header: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+        only: Sequence[str],
+        interval: str = "interval",
+    ) -> Table:
         """Return some columns of a result, rounded; two ends of an interval are one column."""
         ends = {low: high for low, high in pairwise(only)
                 if low.endswith("low") and high == f"{low[:-3]}high"}  # fmt: skip
@@ -99,14 +105,14 @@ class Table:
             return " to ".join(both) if all(both) else ""
 
         cells = (dict(zip(header, row, strict=True)) for row in rows)
-        words = ["interval" if name in ends else name.replace("_", " ") for name in shown]
+        words = [interval if name in ends else name.replace("_", " ") for name in shown]
         return cls(words, [[text(row, name) for name in shown] for row in cells])
 
 
 def _rounded(name: str, value: Any) -> str:
     if value is None or value != value:
         return ""
-    digits = ".2g" if name.startswith("p") else ".3g"
+    digits = ".2g" if re.match(r"p\b|p_", name) else ".3g"
     return f"{value:{digits}}" if isinstance(value, float) else str(value)
 
 
@@ -269,17 +275,10 @@ def _listener(as_json: bool) -> Iterator[Listener]:
         yield _Lines()
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.markup import escape
+    from rich.progress import Progress
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn(),
-               TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("starting", total=None)
         shown = ""
 
@@ -290,7 +289,7 @@ def _listener(as_json: bool) -> Iterator[Listener]:
             if stage != shown:
                 shown = stage
                 bars.reset(task, total=total)
-            words = visible(f"{stage}: {text}")
+            words = escape(visible(f"{stage}: {text}"))
             bars.update(task, description=words, total=total, completed=done or 0)
 
         yield listen

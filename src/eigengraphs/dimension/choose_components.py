@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from eigengraphs.dimension.dimension_choice import RULES, DimensionChoice, Evidence, recommend
-from eigengraphs.dimension.rules import by_elbow, by_hidden_pairs, by_splits
+from eigengraphs.dimension.selection_rules import by_elbow, by_hidden_pairs, by_splits
 from eigengraphs.errors import DegenerateWarning, InputError, NotAvailableError
 from eigengraphs.fitting.plan import Treatment
 from eigengraphs.fitting.settings import check_count, check_settings, check_weights

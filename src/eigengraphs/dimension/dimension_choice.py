@@ -218,57 +218,39 @@ def _p(value: float) -> str:
 
 # Distinguishable for color-blind readers as well (Okabe and Ito).
 _CURVE, _CHOSEN, _LEVEL = "#0072B2", "#D55E00", "0.45"
-_PANELS = {  # title, x axis, y axis, the smallest value that is drawn
-    "elbow": ("Elbow", "component", "share it explains", 1e-12),
-    "loadings": ("Loadings of held-out graphs", "component", "p-value of noise", 1e-16),
-    "pairs": ("Hidden vertex pairs", "number of components", "error beyond the best", 1e-7),
-    "halves": ("Halves of the graphs", "number of components", "smallest similarity", 0.0),
+_PANELS = {  # title, y axis, and the smallest value that is drawn
+    "elbow": ("Elbow", "share it explains", 1e-12),
+    "loadings": ("Loadings of held-out graphs", "p-value of noise", 1e-16),
+    "pairs": ("Hidden vertex pairs", "error beyond the best", 1e-7),
+    "halves": ("Halves of the graphs", "smallest similarity", 0.0),
 }
-_STYLE: dict[Any, Any] = {
-    "axes.titlelocation": "left", "axes.titlesize": 9.5, "axes.labelsize": 8.5,
-    "axes.spines.top": False, "axes.spines.right": False, "xtick.labelsize": 8,
-    "ytick.labelsize": 8, "legend.fontsize": 8, "legend.frameon": False,
-}  # fmt: skip
 
 
 def _figure(choice: DimensionChoice) -> Any:
-    """Draw one panel per rule: its curve, what it is compared with, and its choice."""
-    drawing, figures, ticks = (need(name, "report", "drawing a picture") for name in (
-        "matplotlib", "matplotlib.figure", "matplotlib.ticker"))  # fmt: skip
+    """Draw a panel for each rule that ran or was left out."""
+    drawing = need("matplotlib.figure", "report", "drawing a picture")
     rules = [rule for rule in RULES if rule in choice.choices or rule in choice.left_out]
     columns = min(len(rules), 2)
     rows = -(-len(rules) // columns)
-    with drawing.rc_context(_STYLE):
-        figure = figures.Figure(figsize=(3.7 * columns, 2.7 * rows), layout="constrained")
-        panels = figure.subplots(rows, columns, squeeze=False).flat
-        for axes, rule in zip(panels, rules, strict=False):
-            if rule in choice.choices:
-                _panel(axes, choice, rule)
-                axes.xaxis.set_major_locator(ticks.MaxNLocator(integer=True, nbins=7))
-            else:
-                axes.set_axis_off()
-                axes.set_title(f"{rule.capitalize()}: left out")
-                axes.text(0, 0.9, choice.left_out[rule], color=_LEVEL, va="top", wrap=True)
-        figure.suptitle(f"Recommended: {count_of(choice.n_components, 'component')}", fontsize=11)
+    figure = drawing.Figure(figsize=(3.7 * columns, 2.7 * rows), layout="constrained")
+    for axes, rule in zip(figure.subplots(rows, columns, squeeze=False).flat, rules, strict=False):
+        title, label, smallest = _PANELS[rule]
+        if rule not in choice.choices:
+            axes.set_axis_off()
+            axes.set_title(f"{title}: left out", loc="left", fontsize=9.5)
+            axes.text(0, 0.9, choice.left_out[rule], color=_LEVEL, va="top", wrap=True)
+            continue
+        curve, level, chosen = choice.curves[rule], choice.levels.get(rule), choice.choices[rule]
+        if rule == "pairs":  # the first component would hide all differences of others
+            curve = curve - curve.min()
+        x = np.arange(len(curve)) + (rule != "pairs")
+        if level is not None:
+            axes.plot(x, np.maximum(level, smallest), "--", color=_LEVEL, lw=1, label="needed")
+            axes.legend(frameon=False, fontsize=8)
+        axes.plot(x, np.maximum(curve, smallest), "o-", color=_CURVE, ms=4, lw=1.2)
+        axes.axvline(chosen, color=_CHOSEN, lw=6, alpha=0.25, zorder=0)
+        axes.set_title(f"{title}: {chosen}", loc="left", fontsize=9.5)
+        axes.set(xlabel="number of components", ylabel=label,
+                 yscale="linear" if rule == "halves" else "log")  # fmt: skip
+    figure.suptitle(f"Recommended: {count_of(choice.n_components, 'component')}", fontsize=11)
     return figure
-
-
-def _panel(axes: Any, choice: DimensionChoice, rule: str) -> None:
-    title, x_label, y_label, smallest = _PANELS[rule]
-    curve, level, chosen = choice.curves[rule], choice.levels.get(rule), choice.choices[rule]
-    if rule == "pairs" and level is not None:
-        curve = curve - curve.min()  # the first component would hide all differences of others
-        shown = np.concatenate([curve[curve > 0], level[level > 1e-8], [1.0]])
-        smallest = max(float(shown.min()) / 3, smallest)
-    x = np.arange(len(curve)) + (rule != "pairs")
-    if level is not None:
-        words = {"loadings": f"{choice.alpha:g}", "pairs": "as good as the best"}
-        label = words.get(rule, "needed")
-        axes.plot(x, np.maximum(level, smallest), "--", color=_LEVEL, lw=1, label=label)
-        axes.legend()
-    axes.plot(x, np.maximum(curve, smallest), "o-", color=_CURVE, ms=4, lw=1.2)
-    limits = {"halves": (-0.03, 1.05), "loadings": (smallest / 5, 5)}.get(rule)
-    axes.set(xlabel=x_label, ylabel=y_label, title=f"{title}: {chosen}")
-    axes.set(yscale="linear" if rule == "halves" else "log", ylim=limits)
-    axes.axvline(chosen, color=_CHOSEN, lw=6, alpha=0.25, zorder=0)
-    axes.set_xlim(left=min(axes.get_xlim()[0], chosen - 0.5))

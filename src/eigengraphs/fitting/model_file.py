@@ -50,6 +50,7 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 Classes: TypeAlias = Mapping[str, type]
 
 FORMAT = 2  # to be raised when older versions of the library could not read the file
+_UNSEALED = 1  # the format that had no seal
 _TEXT = "model.json"
 _JSON_GROWS = 20  # at most so many times its size in memory, as lists of nothing do
 _SEAL = b"eigengraphs model, SHA-256 of all before: "
@@ -112,7 +113,8 @@ def read_model(
     blank
         An estimator that is not fitted, of the class that wrote the file.
     max_bytes
-        What the file may declare to hold; see `eigengraphs.system.limits`.
+        What the file may declare to hold; see `eigengraphs.system.limits`. Only files of
+        format 1 are compressed.
     more
         As for `write_model`.
 
@@ -184,7 +186,7 @@ def _read(source: Path, data: bytes, cap: Cap, classes: Classes) -> Any:
     if sealed is not None and _digest(data[:-64]) != sealed[1]:
         raise ValueError("its SHA-256 shows that it was changed after it was written")
     with open_zip(source, data, cap) as archive:
-        if any(member.compress_type for member in archive.infolist()):
+        if sealed is not None and any(member.compress_type for member in archive.infolist()):
             raise ValueError("its parts are compressed, which `save` does not do")
         cap.check(source, _JSON_GROWS * archive.getinfo(_TEXT).file_size, len(data))
         tree = read_json(zip_member(archive, _TEXT))
@@ -195,7 +197,7 @@ def _read(source: Path, data: bytes, cap: Cap, classes: Classes) -> Any:
                 f"{str(source)!r} was written by a later version of eigengraphs (format "
                 f"{tree['format']}, known are those up to {FORMAT}); update eigengraphs"
             )
-        if sealed is None:
+        if sealed is None and tree["format"] != _UNSEALED:
             raise ValueError("its end is damaged, where the SHA-256 should be")
         arrays = {
             name.removesuffix(".npy"): npy_array(source, zip_member(archive, name), cap, len(data))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from eigengraphs.dimension.rules import chance, combined, noise_p_values
+from eigengraphs.dimension.selection_rules import chance, combined, noise_p_values
 from eigengraphs.embedding import FitView, JointEmbedding
 from eigengraphs.errors import InputError
 from eigengraphs.inference.intervals_and_bootstrap import N_SPLITS, halvings, sides_of

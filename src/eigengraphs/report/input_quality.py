@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -444,12 +445,9 @@ def _unlike(correlation: NDArray[np.float64], noise: float) -> NDArray[np.bool_]
 
 def _medians(found: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the medians of rows, of what is known of them; nan where nothing is."""
-    if not np.isnan(found).any():
-        return np.asarray(np.median(found, axis=1))
-    out = np.full(len(found), np.nan)
-    some = ~np.isnan(found).all(axis=1)
-    out[some] = np.nanmedian(found[some], axis=1)
-    return out
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of rows of nan
+        return np.asarray(np.nanmedian(found, axis=1))
 
 
 class _Table:
@@ -553,13 +551,6 @@ def pieces(stack: GraphStack) -> Iterator[GraphStack]:
         yield stack[lo : lo + _AT_ONCE]
 
 
-def _keys(graph: Any, rows: NDArray[np.intp] | None = None) -> NDArray[np.int64]:
-    """Return s * n + t of the entries of a sparse graph (n, n), in order."""
-    n = graph.shape[1]
-    at = np.arange(graph.shape[0], dtype=np.int64) if rows is None else rows.astype(np.int64)
-    return np.asarray(np.repeat(at * n, np.diff(graph.indptr)) + graph.indices)
-
-
 def _cells(
     pieces: list[GraphStack], mirror: NDArray[np.intp] | None, *, directed: bool
 ) -> tuple[NDArray[np.int64], float]:
@@ -575,9 +566,8 @@ def _cells(
         entries = sum(piece.flat.nnz for piece in pieces)
         rows = np.unique(np.linspace(0, n - 1, int(n * min(1.0, _ENTRIES / max(entries, 1))) or 1)
                          .astype(np.intp))  # fmt: skip
-        edges = np.unique(np.concatenate([
-            _keys(piece._graph(i)[rows], rows) for piece in pieces for i in range(piece.n_graphs)
-        ]))  # fmt: skip
+        found = [piece._graph(i)[rows].tocoo() for piece in pieces for i in range(piece.n_graphs)]
+        edges = np.unique(np.concatenate([rows[g.row] * n + g.col for g in found]))
         s, t = np.divmod(edges, n)
         edges = edges[(s != t) if directed else (s < t)]
         total = len(rows) * (n - 1) / (1 if directed else 2)
@@ -607,32 +597,17 @@ def _values(
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
     """Return compressed weights at some pairs, (b, p), nan where hidden, and the scales, (b,)."""
     out = np.zeros((stack.n_graphs, len(cells)), dtype=np.float32)
-    scales = np.zeros(stack.n_graphs)
+    scales, places = np.zeros(stack.n_graphs), np.divmod(cells, stack.n_vertices)
     for i, row in enumerate(out):
-        graph = stack._graph(i)
-        x, n_seen = np.zeros(len(cells)), len(cells)
-        if isinstance(graph, np.ndarray):
-            x[:] = graph.ravel()[cells]
-        else:
-            there, at = _find(cells, _keys(graph))
-            x[there] = graph.data[at]
+        x, n_seen = np.asarray(stack._graph(i)[places], dtype=np.float64), len(cells)
         size = np.abs(x)
         if (weights := size[size > 0]).size:
             # Near 1 first: the unit is no reason to leave the range of numbers.
             most = weights.max()
             row[:] = np.sign(x) * np.log1p(size / most / np.median(weights / most))
         if stack.mask is not None:
-            hidden, _ = _find(cells, _keys(stack.mask.hidden_of(i)))
+            hidden = np.asarray(stack.mask.hidden_of(i)[places], dtype=bool)
             row[hidden] = np.nan
-            n_seen -= len(hidden)
+            n_seen -= int(hidden.sum())
         scales[i] = (np.sqrt(size).sum() / max(n_seen, 1)) ** 2
     return out, scales
-
-
-def _find(
-    cells: NDArray[np.int64], keys: NDArray[np.int64]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the places of the cells that are among the keys, and where; both are in order."""
-    at = np.searchsorted(keys, cells)
-    there = np.flatnonzero(keys[np.minimum(at, len(keys) - 1)] == cells) if len(keys) else at[:0]
-    return there, at[there]

@@ -9,7 +9,7 @@ import math
 import re
 import types
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -507,11 +507,16 @@ def _shown(given: Any) -> str:
 
 
 Key = tuple[Any, ...]
-_YEAR = r"(\d{4})"
-_MONTH = re.compile(_YEAR + r"-(\d{1,2})")
-_QUARTER = re.compile(_YEAR + r"[- ]?Q([1-4])", re.IGNORECASE)
-_WEEK = re.compile(_YEAR + r"-?W(\d{2})", re.IGNORECASE)
-_COUNTED = re.compile(r"(\D*?)(\d+(?:\.\d+)?)(\D*)")
+# What graphs can be sorted by, in the order in which it is tried.
+_WAYS = {
+    "number": r".*",
+    "date": r"\d{4}-\d{2}-\d{2}.*",
+    "month": r"(\d{4})-(\d{1,2})",
+    "quarter": r"(\d{4})[- ]?Q([1-4])",
+    "week": r"(\d{4})-?W(\d{2})",
+    "text with one number": r"(\D*?)(\d+(?:\.\d+)?)(\D*)",  # two might be a day and a month
+}
+_PARTS = {"month": 12, "quarter": 4, "week": 53}  # of a year
 
 
 def make_columns(
@@ -637,8 +642,8 @@ def time_line(
 def _keys(column: str, texts: Sequence[str], names: Sequence[str]) -> list[Key]:
     """Return what texts are sorted by: all are read in one way, the first that reads them all."""
     best: tuple[int, str, list[Key | None]] = (0, "number", [None] * len(texts))
-    for what, read in _WAYS.items():
-        keys = _alike([read(text) for text in texts])
+    for what in _WAYS:
+        keys = _alike([_key(what, text) for text in texts])
         found = [key for key in keys if key is not None]
         if len(found) == len(keys):
             return found
@@ -661,42 +666,19 @@ def _alike(keys: Sequence[Key | None]) -> list[Key | None]:
     return [key if key is not None and key[0] == usual else None for key in keys]
 
 
-def _read_number(text: str) -> Key | None:
-    value = _number(text)
-    return None if value is None else ("", value)
-
-
-def _date(text: str) -> Key | None:
-    if not re.match(r"\d{4}-\d{2}-\d{2}", text):
+def _key(what: str, text: str) -> Key | None:
+    """Return what a text of this kind is sorted by; the first part must be alike in all."""
+    found = re.fullmatch(_WAYS[what], text, re.IGNORECASE)
+    if found is None:
         return None
+    if what in _PARTS:
+        return ("", int(found[1]), int(found[2])) if 1 <= int(found[2]) <= _PARTS[what] else None
     try:
-        moment = dt.datetime.fromisoformat(text)
+        if what == "number":
+            return None if _number(text) is None else ("", float(text))
+        if what == "date":
+            moment = dt.datetime.fromisoformat(text)
+            return ("local" if moment.tzinfo is None else "zone", moment)
     except ValueError:
         return None
-    return ("local" if moment.tzinfo is None else "zone", moment)
-
-
-def _part_of_year(pattern: re.Pattern[str], most: int) -> Callable[[str], Key | None]:
-    def read(text: str) -> Key | None:
-        found = pattern.fullmatch(text)
-        if found is None or not 1 <= int(found[2]) <= most:
-            return None
-        return ("", int(found[1]), int(found[2]))
-
-    return read
-
-
-def _counted(text: str) -> Key | None:
-    found = _COUNTED.fullmatch(text)
-    # Two numbers could be a day and a month in either order.
-    return None if found is None else ((found[1], found[3]), float(found[2]))
-
-
-_WAYS: dict[str, Callable[[str], Key | None]] = {
-    "number": _read_number,
-    "date": _date,
-    "month": _part_of_year(_MONTH, 12),
-    "quarter": _part_of_year(_QUARTER, 4),
-    "week": _part_of_year(_WEEK, 53),
-    "text with one number": _counted,
-}
+    return ((found[1], found[3]), float(found[2]))

@@ -90,7 +90,8 @@ def compare(asked: Compare, _: Listener) -> Outcome:
         "estimates": estimated, "effect": found.effect_name, "permutations": found.n_permutations,
         "exact": found.exact,
     }  # fmt: skip
-    shown = Table.of(found.header, found.rows, found.header[:8])
+    interval = f"{found.confidence:.0%} interval"
+    shown = Table.of(found.header, found.rows, found.header[:8], interval)
     return fit.answer(
         named, f"Loadings by {found.group}{adjusted}{together}", found.words, found.header, rows,
         facts, shown=[shown, *_means(found)], notes=notes, careful=found.notes,

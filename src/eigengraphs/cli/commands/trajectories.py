@@ -50,10 +50,11 @@ def trajectories(asked: Trajectories, _: Listener) -> Outcome:
         "people": len(found.people), "df": found.df,
         "slopes": [dict(zip(found.header, row, strict=True)) for row in rows],
     }  # fmt: skip
-    shown = [name for name in found.header if name != "se"]
+    only = [name for name in found.header if name != "se"]
+    shown = Table.of(found.header, found.rows, only, f"{found.confidence:.0%} interval")
     return fit.answer(
         named, f"Change of loadings with {time} within {subject}{by}", found.words, found.header,
-        rows, facts, shown=[Table.of(found.header, found.rows, shown)],
+        rows, facts, shown=[shown],
         careful=(*said, *found.notes), methods=" ".join([*said, found.methods]),
         column=group or "",
         intervals=Intervals(2, 3, 4, 0.0, f"slope per unit of {time}"),
