@@ -109,7 +109,7 @@ def parameters(thing):
 def test_the_walk_finds_what_there_is():
     found = {place.rpartition("eigengraphs.")[2] for place, _ in [*OBJECTS, *METHODS]}
     assert {"JointEmbedding.fit", "JointEmbedding.transform", "JointEmbedding.extend"} <= found
-    assert {"GraphStack.log1p", "JointEmbedding.score", "models.ErdosRenyi.sample"} <= found
+    assert {"GraphStack.log1p", "FlatEmbedding.score", "models.ErdosRenyi.sample"} <= found
     assert not {place for place in found if place.endswith("get_params")}
     assert len(OBJECTS) > 100
     assert len(METHODS) > 100

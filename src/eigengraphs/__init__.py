@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from eigengraphs.alignment.component_pairs import ComponentMatch, match_components
     from eigengraphs.dimension import DimensionChoice
     from eigengraphs.embedding import GraphPositions, JointEmbedding, load, select_dimension
+    from eigengraphs.inference.prediction.flat_embedding import FlatEmbedding
     from eigengraphs.io import read
     from eigengraphs.stack import GraphStack
     from eigengraphs.store import open_store
@@ -38,6 +39,7 @@ __all__ = [
     "Alignment",
     "ComponentMatch",
     "DimensionChoice",
+    "FlatEmbedding",
     "GraphPositions",
     "GraphStack",
     "JointEmbedding",
@@ -63,6 +65,7 @@ _HOME = {
     "Alignment": "eigengraphs.alignment",
     "ComponentMatch": "eigengraphs.alignment.component_pairs",
     "DimensionChoice": "eigengraphs.dimension",
+    "FlatEmbedding": "eigengraphs.inference.prediction.flat_embedding",
     "GraphPositions": "eigengraphs.embedding",
     "GraphStack": "eigengraphs.stack",
     "JointEmbedding": "eigengraphs.embedding",
