@@ -379,9 +379,7 @@ def _add_block(K: Array, first: int, left: int, factor: float, block: Array) -> 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _lift(
-    core: Core, x: Array, left: Array | None, share: float, a: Array, t: Array, z: Array
-) -> None:
+def _lift(core: Core, x: Array, left: Any, share: float, a: Array, t: Array, z: Array) -> None:
     """Add what q adds to the matrix that a climb turns towards to ``z`` (p,).
 
     Off the diagonal that is share U^T (h g) V. By degrees, of one side, it is the sum of
@@ -732,6 +730,4 @@ def _turn_round(K: Array, r: Array, floor: float, step: Array) -> None:
     along = np.dot(vectors.T, r)  # as elsewhere, lest numba compiles another product
     for e in range(len(values)):
         along[e] /= max(abs(values[e]), floor)
-    found = np.dot(along, vectors.T)
-    for row in range(len(step)):
-        step[row] = found[row]
+    np.dot(along, vectors.T, step)

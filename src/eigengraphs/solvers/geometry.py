@@ -63,10 +63,9 @@ class Geometry:
 
         Of two sides one is enough. They come near in ``n_turns`` products; climbs do the rest.
         """
-        signs = (1.0, -1.0)[: 3 - self.n_sides]
-        X = np.random.default_rng(self.size).standard_normal((len(signs), self.size))
-        X = unit_points(X, self.widths)
-        for sign, x in zip(signs, X, strict=True):
+        X = np.random.default_rng(self.size).standard_normal((3 - self.n_sides, self.size))
+        X /= np.sqrt((X**2).sum(axis=1, keepdims=True))
+        for sign, x in zip((1.0, -1.0), X, strict=False):
             turn(sign * mean, x, self.widths[0], sum(self.widths[1:]), n_turns)
         return X
 

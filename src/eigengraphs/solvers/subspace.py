@@ -503,9 +503,9 @@ class _Rounds:
         both = tuple(np.column_stack(pair) for pair in zip(frozen.sides, known, strict=True))
         r = job.counted.take_off(r, both, N, sides, own)
         sizes = np.sqrt(sum(np.einsum("sk,sk->k", side, side) for side in r)) / theta
-        stationarity, self._r = np.zeros(self._size), tuple(map(np.zeros_like, self._sides))
-        stationarity[:first], stationarity[first:active] = self._stationarity[:first], sizes
-        self._stationarity = stationarity
+        nothing = np.zeros(self._size - active)
+        self._stationarity = np.concatenate([self._stationarity[:first], sizes, nothing])
+        self._r = tuple(map(np.zeros_like, self._sides))
         for of_all, side in zip(self._r, r, strict=True):
             of_all[:, first:active] = side
 
