@@ -60,6 +60,14 @@ OPERATIONS = {
     "compare": Operation(
         ("compare", "results", "--group", "group", "--permutations", "99"), outputs=("results",)
     ),
+    "trajectories": Operation(
+        ("trajectories", "results", "--time", "years", "--subject", "who"), outputs=("results",)
+    ),
+    "power": Operation(
+        ("power", "results", "--group", "group", "--sizes", "4", "--studies", "10",
+         "--permutations", "19"),
+        outputs=("results",)
+    ),
     "read": Operation(("read", "results", "--splits", "1"), outputs=("results",)),
     "uncertainty": Operation(
         ("uncertainty", "results", "--resamples", "10"), outputs=("results",)
@@ -126,9 +134,9 @@ def prepare(folder: Path) -> None:
     eg.io.write(other[:3], folder / "more", format="csv")
     for name in ("old.tsv", "old.npz", "old.eg", "old_participants.tsv", "old_truth.json"):
         (folder / name).write_text(f"this is {name}, of last week\n")
-    rows = [f"g{i}\t{'ab'[i % 2]}\n" for i in range(12)]
+    rows = [f"g{i}\t{'ab'[i % 2]}\t{'uvwx'[i // 3]}\t{i % 3}\n" for i in range(12)]
     table = folder / "participants.tsv"
-    table.write_text("".join(["participant_id\tgroup\n", *rows]))
+    table.write_text("".join(["participant_id\tgroup\twho\tyears\n", *rows]))
     run_command("fit", folder / "graphs.npz", folder / "results", "-d", 2, "--participants", table)
 
 

@@ -167,7 +167,7 @@ def test_class_fits_with_weights_and_a_class_without_weight():
     [
         (None, r"needs a label for every graph: fit\(graphs, y\)"),
         ([0, 1], r"y must have shape \(4,\), one label per graph; got \(2,\)"),
-        ([0, 1, np.nan, 1], r"y\[2\] is .*leave out"),
+        ([0, 1, np.nan, 1], r"y\[2\] is nan; .*leave it out"),
         (np.array(["a", None, "b", "a"], dtype=object), r"y\[1\] is None"),
         ([0.1, 0.25, 0.3, 0.7], "class labels, got continuous"),
     ],

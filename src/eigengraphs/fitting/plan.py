@@ -327,7 +327,7 @@ def _groups(loadings: str, y: Any, stack: GraphStack) -> Groups | None:
         # What stands for a missing date is, as nan, not equal to itself.
         if label is None or (isinstance(label, float) and not isfinite(label)) or label != label:
             raise InputError(
-                f"y[{i}] is {labels[i]!r}; every graph needs a label, and graph "
+                f"y[{i}] is {labels[i]}; every graph needs a label, and graph "
                 f"{stack.graph_names[i]!r} has none: complete the labels, or leave it out"
             )
     try:
