@@ -28,7 +28,8 @@ from eigengraphs.system.extras import need
 from eigengraphs.system.labels import component_name
 
 __all__ = [
-    "components", "heatmap", "loadings", "objective", "positions", "timeline", "trajectories",
+    "components", "edge_effects", "heatmap", "loadings", "objective", "positions", "timeline",
+    "trajectories",
 ]  # fmt: skip
 
 # Distinguishable for color-blind readers as well (Okabe and Ito), and a marker for each.
@@ -357,6 +358,66 @@ def trajectories(found: Any, component: int = 0, *, ax: Any = None) -> Any:
     if found.levels:
         axes.legend(frameon=False, title=found.group, loc="upper left", bbox_to_anchor=(1, 1))
     axes.set(xlabel=found.time, ylabel=f"loading of {found.components[component]}")
+    return axes
+
+
+def edge_effects(
+    found: Any, of: str = "pattern", *, named: bool = False, limit: Any = None, ax: Any = None
+) -> Any:
+    """Draw the effect on each edge as a matrix, regions by their network, or the largest first.
+
+    Parameters
+    ----------
+    found
+        What :func:`eigengraphs.inference.edge_effects` returns.
+    of : {"pattern", "weights"}
+        Effect on the weights that the components reconstruct, or on the weights themselves.
+    named : bool
+        Leave out edges that are not named.
+    limit : float, optional
+        As of :func:`heatmap`.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import eigengraphs as eg
+    >>> mice = eg.datasets.load_mice()
+    >>> je = eg.JointEmbedding(2, preprocess="log1p", center=True, random_state=0).fit(mice.graphs)
+    >>> found = eg.inference.edge_effects(
+    ...     je, mice.sexes, networks=mice.regions.blocks, name="sex", random_state=0)
+    >>> eg.plot.edge_effects(found, ax=Figure().subplots()).get_title()
+    'effect of sex on the pattern'
+    """
+    A, regions = found.matrix(of), found.pattern["edges"]
+    if named:
+        keep = np.zeros(A.shape, dtype=bool)
+        keep[regions.first, regions.second] = found.named()
+        A = np.where(keep if found.directed else keep | keep.T, A, 0.0)
+    codes, names = found.network_of, found.network_names
+    if names:
+        order = np.argsort(np.where(codes < 0, len(names), codes), kind="stable")
+    else:
+        effect = found.matrix()
+        order = np.argsort(-np.abs(effect).sum(axis=0) - np.abs(effect).sum(axis=1), kind="stable")
+    vertices = [found.vertex_names[s] for s in order]
+    axes = heatmap(A[np.ix_(order, order)], names=None if names else vertices, limit=limit, ax=ax)
+    sizes = np.array([(codes == k).sum() for k in range(len(names))])
+    ends = np.cumsum(sizes)
+    for end in ends:
+        axes.axhline(end - 0.5, color="0.6", linewidth=0.6)
+        axes.axvline(end - 0.5, color="0.6", linewidth=0.6)
+    if names:
+        axes.set_xticks(ends - sizes / 2 - 0.5, names, rotation=90, fontsize=7)
+        axes.set_yticks(ends - sizes / 2 - 0.5, names, fontsize=7)
+    unit = "" if len(found.pattern["edges"].estimates.names) == 1 else f" ({found.effect_name})"
+    axes.set_title(f"effect of {found.group} on the {of}{' of named edges' * named}{unit}")
     return axes
 
 

@@ -20,7 +20,7 @@ from eigengraphs.cli.terminal import for_shell, showing
 CODE = "from eigengraphs.cli import main; main()"
 QUICK = ["check", "fit", "transform", "convert", "info", "simulate"]
 LATER = ["report", "contest", "links", "compare", "power", "evaluate", "read", "uncertainty",
-         "cluster", "changes", "plan", "demo", "trajectories"]  # fmt: skip
+         "cluster", "changes", "plan", "demo", "trajectories", "effects"]  # fmt: skip
 
 
 def start(*words, folder, code=CODE, **environment):

@@ -128,3 +128,24 @@ def test_without_axes_a_new_figure_is_made(fit):
         assert not mine.has_data()
     finally:
         plt.close(mine.figure)
+
+
+def test_effects_are_drawn_by_network_and_named_edges_alone():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(20, 8, 8))
+    A[10:, ::2, ::2] += 3.0
+    A = A + A.transpose(0, 2, 1)
+    je = eg.JointEmbedding(2, center=True, random_state=0).fit(A)
+    found = eg.inference.edge_effects(
+        je, np.repeat(["a", "b"], 10), graphs=A, networks=["x", "y"] * 4, n_permutations=199,
+        random_state=0,
+    )  # fmt: skip
+    ax = eg.plot.edge_effects(found, ax=Figure().subplots())
+    order = [*range(0, 8, 2), *range(1, 8, 2)]
+    drawn = np.asarray(ax.get_images()[0].get_array())
+    assert (drawn == found.matrix()[np.ix_(order, order)]).all()
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["x", "y"]
+    named = eg.plot.edge_effects(found, "weights", named=True, ax=Figure().subplots())
+    shown = np.asarray(named.get_images()[0].get_array())
+    assert np.count_nonzero(np.triu(shown)) == found.named().sum() >= 10
+    assert shown[:4, :4].all()

@@ -356,6 +356,20 @@ class Compare(Command):
     seed: int = option("Seed of the random permutations.", 0, min=0)
 
 
+class Effects(Compare):
+    """Find the edges, regions and networks that differ: of the pattern, and of the weights.
+
+    Example: eigengraphs effects results --group group --covariates age
+    """
+
+    first = ("read", "opening {folder}")
+    by: str | None = option("Column of the vertices, networks: tests of pairs of them.")
+    pattern_only: bool = option("Do not read the graphs again: test the pattern alone.", False)
+    level: float = option("Family-wise level at which edges are named.", 0.05, min=0.0001, max=0.5)
+    permutations: int = option("Largest number of permutations.", 4999, min=99)
+    graphs: Path | None = _moved_graphs()
+
+
 class Trajectories(Command):
     """Estimate slopes of loadings over time within people, and compare them between groups.
 
@@ -577,7 +591,7 @@ class Simulate(Command):
 COMMANDS: dict[str, tuple[type[Command], ...]] = {
     "From files to results": (Check, Fit, Transform, Report, Contest, Links),
     "Analyses of a fit": (
-        *(Compare, Trajectories, Power, Evaluate),
+        *(Compare, Effects, Trajectories, Power, Evaluate),
         *(Read, Uncertainty, Cluster, Changes),
     ),
     "Files, stores and sizes": (Convert, Info, Plan),

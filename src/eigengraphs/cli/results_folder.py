@@ -41,8 +41,8 @@ FILES = (
 HARMONIZED = "harmonized.tsv"  # if the fit was asked to harmonize loadings over sites
 # Tables of later analyses, which a new fit invalidates.
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
-         "power-*.tsv", "trajectories-*.tsv", "trajectories-*.png",
-         "uncertainty-*.tsv")  # fmt: skip
+         "effects-*.tsv", "effects-*.png", "power-*.tsv", "trajectories-*.tsv",
+         "trajectories-*.png", "uncertainty-*.tsv")  # fmt: skip
 
 
 def answers_in(folder: Path) -> list[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from eigengraphs.report.summary import Summary
 
 
-_TOLD = ("compare", "evaluate", "changes", "trajectories")  # analyses that the opening tells of
+_TOLD = ("compare", "effects", "evaluate", "changes", "trajectories")  # in the opening
 _ANSWERS = 4  # of them in the opening
 #: Verdicts on halves of the graphs that keep a component from being interpreted.
 DOUBTFUL = ("not shown to replicate", "looks like noise")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,38 +28,11 @@ _MARKS = {"*": " by ", ":": " x ", " - ": " minus ", "T.": ""}
 def compare(asked: Compare, _: Listener) -> Outcome:
     """Test the loadings of a fit for differences between groups, or for terms of a formula."""
     fit = FinishedFit(asked.folder)
-    if (asked.group is None) == (asked.formula is None):
-        raise InputError("name a column by --group, or a linear model by --formula; one of them")
-    covariates, usual = dict[str, Any](), fit.participants
-    if asked.formula is None:
-        group = asked.group or ""
-        covariates = fit.covariates(asked.covariates, group, "--group")
-        usual = _participants_for(fit, group)
-        given: Any = fit.values(group, "--group")
-    else:
-        if asked.covariates:
-            raise InputError("--covariates are terms of the formula; write them there")
-        group, columns = asked.formula, {x.name: x.known for x in fit.summary.columns}
-        given = inference.Formula(asked.formula, columns, asked.test or None)
-    sites = fit.harmonizing(asked.sites)
-    over = harmonizing(replace(sites, controls=None), fit.values)
-    subject = usual if asked.subject is None else asked.subject
-    whose = None if subject in (None, NOBODY) else subject
+    given, question = read_question(fit, asked)
     found = inference.compare(
-        fit.summary.loadings,
-        given,
-        covariates=covariates or None,
-        subjects=None if whose is None else fit.values(whose, "--subject"),
-        components=list(fit.components),
-        leave_out=fit.degenerate,
-        name=group,
-        n_permutations=asked.permutations,
-        random_state=asked.seed,
-        **over,
+        fit.summary.loadings, components=list(fit.components), leave_out=fit.degenerate, **given
     )
-    if whose is not None and whose == usual:
-        note = f"graphs with the same {whose} are taken together"
-        found = replace(found, notes=(note, *found.notes))
+    found = replace(found, notes=(*question.notes, *found.notes))
     notes = [
         "A larger loading on a component means more of its pattern in the graph; the patterns are "
         "described under the components.",
@@ -68,17 +41,7 @@ def compare(asked: Compare, _: Listener) -> Outcome:
     ]
     if fit.summary.label is not None and fit.embedding.get_params().get("loadings") == "class":
         notes.insert(0, _CLASSES)
-    # Other participants than usual are another question, with a table of its own.
-    of = [*([] if whose == usual else ["of", whose or NOBODY]),
-          *(["over", str(sites.harmonize)] if over else [])]  # fmt: skip
-    named = ["compare", group, *covariates, *of]
-    adjusted = f", adjusted for {', '.join(covariates)}" if covariates else ""
-    if asked.formula is not None:
-        named = ["compare", found.group, "in", asked.formula, *of]
-        adjusted = f" in {asked.formula}"
-    adjusted += f", harmonized over {sites.harmonize}" if over else ""
-    together = f", graphs of one {whose} together" if whose else ""
-    spelled = file_name(*(_spelled(name) for name in named) if asked.formula else named)
+    spelled = question.table("compare", found.group)
     stem = spelled.removesuffix(".tsv")
     estimated, rows = _estimates(fit, found), fit.in_tables(found.rows)
     columns = {name: [row[name] for row in estimated] for name in estimated[0]}
@@ -93,9 +56,9 @@ def compare(asked: Compare, _: Listener) -> Outcome:
     interval = f"{found.confidence:.0%} interval"
     shown = Table.of(found.header, found.rows, found.header[:8], interval)
     return fit.answer(
-        named, f"Loadings by {found.group}{adjusted}{together}", found.words, found.header, rows,
-        facts, shown=[shown, *_means(found)], notes=notes, careful=found.notes,
-        methods=found.methods, column=found.group, table=spelled,
+        question.named("compare", found.group), f"Loadings by {found.group}{question.adjusted}",
+        found.words, found.header, rows, facts, shown=[shown, *_means(found)], notes=notes,
+        careful=found.notes, methods=found.methods, column=found.group, table=spelled,
         intervals=Intervals(1, 2, 3, 0.0, found.effect_name),  # 0: no difference
         more={f"{stem}.coefficients.tsv": columns} if asked.formula else None,
     )  # fmt: skip
@@ -132,6 +95,71 @@ def _means(found: inference.Comparison) -> list[Table]:
     ]
     what = "adjusted mean" if found.covariates else "mean"
     return [Table(("component", *(f"{what} of {level}" for level in of.names)), rows)]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of groups, by the options of ``compare``: its names, and what it notes."""
+
+    formula: str | None
+    covariates: tuple[str, ...]
+    whose: str | None
+    of: tuple[str, ...]  # what is not as usual, in names of tables
+    over: str | None
+    notes: tuple[str, ...]
+
+    @property
+    def adjusted(self) -> str:
+        """What is held constant, and who is taken together, in a title."""
+        adjusted = f", adjusted for {', '.join(self.covariates)}" if self.covariates else ""
+        adjusted = f" in {self.formula}" if self.formula else adjusted
+        adjusted += f", harmonized over {self.over}" if self.over else ""
+        return adjusted + (f", graphs of one {self.whose} together" if self.whose else "")
+
+    def named(self, command: str, group: str, *more: str) -> list[str]:
+        """Return words by which an answer is known."""
+        model = [group, "in", self.formula] if self.formula else [group, *self.covariates]
+        return [command, *model, *more, *self.of]
+
+    def table(self, *words: str) -> str:
+        """Return the name of a table, from the same."""
+        named = self.named(*words)
+        return file_name(*(_spelled(name) for name in named) if self.formula else named)
+
+
+def read_question(fit: FinishedFit, asked: Compare) -> tuple[dict[str, Any], Question]:
+    """Return arguments of ``inference.compare`` and the like, and what was asked."""
+    if (asked.group is None) == (asked.formula is None):
+        raise InputError("name a column by --group, or a linear model by --formula; one of them")
+    covariates, usual = dict[str, Any](), fit.participants
+    if asked.formula is None:
+        group = asked.group or ""
+        covariates = fit.covariates(asked.covariates, group, "--group")
+        usual = _participants_for(fit, group)
+        values: Any = fit.values(group, "--group")
+    else:
+        if asked.covariates:
+            raise InputError("--covariates are terms of the formula; write them there")
+        group, columns = asked.formula, {x.name: x.known for x in fit.summary.columns}
+        values = inference.Formula(asked.formula, columns, asked.test or None)
+    sites = fit.harmonizing(asked.sites)
+    over = harmonizing(replace(sites, controls=None), fit.values)
+    subject = usual if asked.subject is None else asked.subject
+    whose = None if subject in (None, NOBODY) else subject
+    together = whose is not None and whose == usual
+    question = Question(
+        asked.formula, tuple(covariates), whose,
+        # Other participants than usual are another question, with a table of its own.
+        (*(() if whose == usual else ("of", whose or NOBODY)),
+         *(("over", str(sites.harmonize)) if over else ())),
+        sites.harmonize if over else None,
+        (f"graphs with the same {whose} are taken together",) if together else (),
+    )  # fmt: skip
+    return {
+        "group": values, "covariates": covariates or None,
+        "subjects": None if whose is None else fit.values(whose, "--subject"), "name": group,
+        "n_permutations": asked.permutations, "random_state": asked.seed, **over,
+    }, question  # fmt: skip
 
 
 def _spelled(text: str) -> str:

@@ -95,28 +95,27 @@ def permutation_tests(design: Design, most: int, rng: np.random.Generator) -> Te
     )
 
 
-class _Welch:
-    """Welch's F of rows in any order.
+class Spreads:
+    """Variances of groups in Welch's statistic: of the design, whatever is tested by it.
 
     The coefficients b of X have the covariance V = sum_g s_g^2 A_g, with s_g^2 the variance around
     the model in group g and A_g = sum_(i in g) Q_i Q_i^T: b^T V^-1 b is Welch's statistic (1951),
     with the degrees of freedom of Johansen (1980). Variances are drawn together as far as chance
-    would make them differ: first those that all components share towards equality, then those of
-    each component towards the shared ones. For a slope, g are ranges of the quantity.
+    would make them differ. For a slope, g are ranges of the quantity.
+
+    Attributes
+    ----------
+    basis : (u, q + r)
+        Orthonormal: what is tested, and covariates.
+    q
+        Columns of what is tested.
     """
 
     def __init__(self, design: Design) -> None:
-        Y, blocks = design.Y, design.intercepts
-        E, X = design.without_covariates(Y), design.without_covariates(design.X)
+        blocks, X = design.intercepts, design.without_covariates(design.X)
         Q = independent_columns(X / np.linalg.norm(design.X, axis=0))
-        left, whole = np.linalg.norm(E, axis=0), np.linalg.norm(Y, axis=0)
-        # What covariates leave of a component may be rounding alone: then nothing is left.
-        some = left > 1e-8 * whole
-        S = np.where(some, E, 0.0) / np.where(some, left / np.sqrt(len(Y)), 1.0)
-        self._columns = np.hstack([S, _whitened(S)])
-        self._basis = np.hstack([Q, design.Z])
-        self._q, self._d = Q.shape[1], Y.shape[1]
-        free = 1.0 - 1.0 / np.bincount(blocks)[blocks] - (self._basis**2).sum(axis=1)
+        self.basis, self.q = np.hstack([Q, design.Z]), Q.shape[1]
+        free = 1.0 - 1.0 / np.bincount(blocks)[blocks] - (self.basis**2).sum(axis=1)
         members = _cells(design)
         freedom = members @ free
         self._known = freedom > 0.5  # one graph has no spread: it gets that of the others
@@ -125,35 +124,44 @@ class _Welch:
         self._freedom = np.where(self._known, freedom, 0.0)
         self._sums = members / np.where(self._known, freedom, 1.0)[:, None]
         self._A = np.einsum("gu,ui,uj->gij", members, Q, Q)
-        # So many independent components would tell as much of spreads that all share.
-        self._worth = self._d**2 / max(float(((S.T @ S / len(S)) ** 2).sum()), 1.0)
-        self.width = self._columns.size + 4 * self._d * max(self._q, len(self._A)) ** 2
 
-    def tails(self, orders: Indices) -> tuple[Array, Array]:
-        """Return tails of F under normality, and F, of each component and of all, (B, d + 1)."""
-        d, q = self._d, self._q
-        # Row i of the design takes the place of row orders[i]: so do residuals the other way.
-        e = self._columns[np.argsort(orders, axis=1)]  # (B, u, 2 d)
-        on_basis = self._basis.T @ e
-        e -= self._basis @ on_basis
-        b = np.swapaxes(on_basis[:, :q], 1, 2)
-        s2 = np.maximum(self._sums @ e**2, _TINY)  # (B, groups, 2 d)
-        own, whole = s2[:, :, :d], s2[:, :, d:].mean(axis=2, keepdims=True)
-        shared = (own / self._pooled(own)).mean(axis=2, keepdims=True)
+    def common(self, K: Array, orders: Indices) -> tuple[Array, Array, Array]:
+        """Return what makes F of coefficients where all columns have the same ratios of variances.
+
+        Parameters
+        ----------
+        K : (u, u)
+            Sum of the outer products of the columns, each without covariates and of one length.
+        orders : (B, u)
+            Arrangements.
+
+        Returns
+        -------
+        root, weights, df : (B, q, q), (B, u) and (B,)
+            F = |root @ b|^2 / s^2 for coefficients b on ``basis`` and the weighted sum s^2 of the
+            squares of what is left of the rows, with df degrees of freedom in its denominator.
+        """
+        on = self.basis[orders]  # (B, u, q + r), in the order of the columns
+        crossed = K @ on
+        left = np.diag(K) - 2 * (on * crossed).sum(axis=2)
+        left += ((on @ (np.swapaxes(on, 1, 2) @ crossed)) * on).sum(axis=2)
+        left = np.take_along_axis(left, np.argsort(orders, axis=1), axis=1)
+        s2 = np.maximum(left @ self._sums.T, _TINY)[:, :, None]
+        worth = np.trace(K) ** 2 / max(float((K**2).sum()), _TINY)
+        shared, rough = self._shared(s2 / self._pooled(s2), worth)
+        inverse, df, c = self._welch(shared, rough)
+        root = np.swapaxes(np.linalg.cholesky(inverse[:, 0] / c[:, :, None]), 1, 2)
+        # One column, or several that are the same, has these ratios itself.
+        ratios = shared[:, :, 0] if worth > 1 + 1e-8 else np.ones_like(shared[:, :, 0])
+        known = np.where(self._known, 1 / ratios, 0.0) / self._freedom.sum()
+        weights = np.take_along_axis(known @ (self._sums > 0), orders, axis=1)
+        return root, weights, df[:, 0]
+
+    def _shared(self, ratio: Array, worth: float) -> tuple[Array, Array]:
+        """Draw ratios of variances (B, groups, 1) towards one, and return how rough they are."""
         total = self._freedom.sum()
-        shared, rough = self._moderated(shared, 1.0, 1 / total / self._worth, _EQUAL, self._worth)
-        rough = np.maximum(rough, 1 / total)
-        if d > 1:
-            own, rough = self._moderated(own, shared, rough, _ALIKE)
-        else:
-            own = shared * self._pooled(own)
-        whole, rough_whole = self._moderated(whole, 1.0, 1 / total / d, _EQUAL, d)
-        inverse, df, c = self._welch(own, rough)
-        F = np.einsum("bki,bkij,bkj->bk", b[:, :d], inverse, b[:, :d]) / c
-        inverse, df_whole, c = self._welch(whole, rough_whole)
-        F_whole = np.einsum("bki,bij,bkj->b", b[:, d:], inverse[:, 0], b[:, d:])[:, None] / (c * d)
-        tails = [fdtrc(q, df, F), fdtrc(q * d, df_whole, F_whole)]
-        return np.hstack(tails), np.hstack([F, F_whole])
+        shared, rough = self._moderated(ratio, 1.0, 1 / total / worth, _EQUAL, worth)
+        return shared, np.maximum(rough, 1 / total)
 
     def _pooled(self, s2: Array) -> Array:
         share = self._freedom / self._freedom.sum()
@@ -191,11 +199,58 @@ class _Welch:
 
     def _welch(self, s2: Array, rough: Array) -> tuple[Array, Array, Array]:
         """Return V^-1 (B, k, q, q), Johansen's degrees of freedom and his factor of F, (B, k)."""
-        q = self._q
+        q = self.q
         inverse = np.linalg.inv(np.einsum("bgk,gij->bkij", s2, self._A))
         shares = s2 * np.einsum("bkij,gij->bgk", inverse, self._A)
         a = (shares**2 * rough).sum(axis=1)
         return inverse, q * (q + 2) / (3 * a), q + 2 * a - 6 * a / (q + 2)
+
+
+class _Welch(Spreads):
+    """Welch's F of rows in any order.
+
+    First the variances that all components share are drawn towards equality, then those of each
+    component towards the shared ones.
+    """
+
+    def __init__(self, design: Design) -> None:
+        super().__init__(design)
+        Y = design.Y
+        E = design.without_covariates(Y)
+        left, whole = np.linalg.norm(E, axis=0), np.linalg.norm(Y, axis=0)
+        # What covariates leave of a component may be rounding alone: then nothing is left.
+        some = left > 1e-8 * whole
+        S = np.where(some, E, 0.0) / np.where(some, left / np.sqrt(len(Y)), 1.0)
+        self._columns = np.hstack([S, _whitened(S)])
+        self._d = Y.shape[1]
+        # So many independent components would tell as much of spreads that all share.
+        self._worth = self._d**2 / max(float(((S.T @ S / len(S)) ** 2).sum()), 1.0)
+        self.width = self._columns.size + 4 * self._d * max(self.q, len(self._A)) ** 2
+
+    def tails(self, orders: Indices) -> tuple[Array, Array]:
+        """Return tails of F under normality, and F, of each component and of all, (B, d + 1)."""
+        d, q = self._d, self.q
+        # Row i of the design takes the place of row orders[i]: so do residuals the other way.
+        e = self._columns[np.argsort(orders, axis=1)]  # (B, u, 2 d)
+        on_basis = self.basis.T @ e
+        e -= self.basis @ on_basis
+        b = np.swapaxes(on_basis[:, :q], 1, 2)
+        s2 = np.maximum(self._sums @ e**2, _TINY)  # (B, groups, 2 d)
+        own, whole = s2[:, :, :d], s2[:, :, d:].mean(axis=2, keepdims=True)
+        shared = (own / self._pooled(own)).mean(axis=2, keepdims=True)
+        total = self._freedom.sum()
+        shared, rough = self._shared(shared, self._worth)
+        if d > 1:
+            own, rough = self._moderated(own, shared, rough, _ALIKE)
+        else:
+            own = shared * self._pooled(own)
+        whole, rough_whole = self._moderated(whole, 1.0, 1 / total / d, _EQUAL, d)
+        inverse, df, c = self._welch(own, rough)
+        F = np.einsum("bki,bkij,bkj->bk", b[:, :d], inverse, b[:, :d]) / c
+        inverse, df_whole, c = self._welch(whole, rough_whole)
+        F_whole = np.einsum("bki,bij,bkj->b", b[:, d:], inverse[:, 0], b[:, d:])[:, None] / (c * d)
+        tails = [fdtrc(q, df, F), fdtrc(q * d, df_whole, F_whole)]
+        return np.hstack(tails), np.hstack([F, F_whole])
 
 
 def _cells(design: Design) -> Array:
@@ -265,7 +320,7 @@ def effect_sizes(
     perfect : (d,)
         Where nothing is left beside the effect: its size has no interval.
     """
-    units, strata, model = design.units, design.strata, _CountedRows(design)
+    units, strata, model = design.units, design.strata, CountedRows(design)
     n, name = len(strata), model.name
 
     def sizes(counts: Array) -> Array:
@@ -297,7 +352,7 @@ def _as_size(design: Design, name: EffectName, length: Array) -> Array:
     return np.asarray(length**2 / total if name == "omega squared" else length / np.sqrt(total))
 
 
-class _CountedRows:
+class CountedRows:
     """Least squares with rows counted several times, for many counts at once."""
 
     def __init__(self, design: Design) -> None:
