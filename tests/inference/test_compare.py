@@ -63,9 +63,11 @@ def test_f_is_that_of_equal_spreads_where_they_are_and_welchs_where_they_are_not
 
 
 def test_the_joint_test_does_not_depend_on_the_axes_without_shrinkage(monkeypatch):
-    from eigengraphs.inference.studies import effects
+    from eigengraphs.inference.studies import permutation_tests
 
-    monkeypatch.setattr(effects, "ledoit_wolf", lambda S, assume_centered: (S.T @ S / len(S), 0.0))
+    monkeypatch.setattr(
+        permutation_tests, "ledoit_wolf", lambda S, assume_centered: (S.T @ S / len(S), 0.0)
+    )
     rng = np.random.default_rng(1)
     Lam, group = rng.normal(size=(8, 2)), np.arange(8) % 2
     mixed = Lam @ np.array([[1.0, 0.9], [0.0, 0.3]])
@@ -179,9 +181,9 @@ def test_bootstrap_intervals_are_those_of_scipy():
 
 
 def test_a_statistic_that_is_nan_is_no_evidence(monkeypatch):
-    from eigengraphs.inference.studies import effects
+    from eigengraphs.inference.studies import permutation_tests
 
-    monkeypatch.setattr(effects, "fdtrc", lambda q, df, F: np.full_like(F, np.nan))
+    monkeypatch.setattr(permutation_tests, "fdtrc", lambda q, df, F: np.full_like(F, np.nan))
     Lam = np.random.default_rng(0).normal(size=(8, 2))
     for most in (9999, 9):  # all arrangements, and some
         found = quick(Lam, np.arange(8) % 2, n_permutations=most)

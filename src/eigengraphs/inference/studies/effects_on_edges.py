@@ -37,7 +37,12 @@ from eigengraphs.inference.studies.designs import (
     varying_loadings,
     words,
 )
-from eigengraphs.inference.studies.effects import CountedRows, Estimates, Spreads, estimates
+from eigengraphs.inference.studies.permutation_tests import (
+    CountedRows,
+    Estimates,
+    Spreads,
+    estimates,
+)
 from eigengraphs.system.labels import count_of
 from eigengraphs.system.randomness import RandomState, seed_sequence
 

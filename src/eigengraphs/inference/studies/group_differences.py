@@ -19,7 +19,7 @@ from eigengraphs.inference.studies.designs import (
     varying_loadings,
     words,
 )
-from eigengraphs.inference.studies.effects import (
+from eigengraphs.inference.studies.permutation_tests import (
     Effects,
     Estimates,
     Tests,

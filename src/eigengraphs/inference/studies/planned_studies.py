@@ -27,7 +27,7 @@ from eigengraphs.inference.studies.designs import (
     varying_loadings,
     words,
 )
-from eigengraphs.inference.studies.effects import permutation_tests
+from eigengraphs.inference.studies.permutation_tests import permutation_tests
 from eigengraphs.system.labels import count_of, listed
 from eigengraphs.system.randomness import RandomState, seed_sequence
 from eigengraphs.system.tables import aligned

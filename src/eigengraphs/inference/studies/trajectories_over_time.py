@@ -24,7 +24,7 @@ from eigengraphs.inference.studies.designs import (
     varying_loadings,
     words,
 )
-from eigengraphs.inference.studies.effects import Estimates
+from eigengraphs.inference.studies.permutation_tests import Estimates
 from eigengraphs.system.labels import count_of, listed
 
 _NONE = 1e-4  # of the variance of errors: a variance of intercepts or slopes below is none
