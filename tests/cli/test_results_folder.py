@@ -5,6 +5,7 @@ import fcntl
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,26 @@ def test_other_graphs_are_refused(finished, study):
     assert finished.inputs(study / "moved").graphs.n_graphs == 24
     np.savetxt(study / "moved" / "sub-01_connectome.csv", np.eye(20), delimiter=",")
     with pytest.raises(InputError, match="checksums"):
+        finished.inputs(study / "moved")
+
+
+def test_graphs_that_changed_places_are_refused(finished, study):
+    one, other = (study / "connectomes" / f"sub-0{i}_connectome.csv" for i in (1, 2))
+    one.rename(study / "aside")
+    other.rename(one)
+    (study / "aside").rename(other)
+    with pytest.raises(InputError, match="checksums"):
+        finished.inputs()
+
+
+def test_tables_are_found_beside_graphs_that_moved(finished, study):
+    table = Path(finished.provenance["reading"]["how"]["participants"])
+    shutil.move(study / "connectomes", study / "moved")
+    shutil.move(table, study / "moved" / table.name)
+    again = finished.inputs(study / "moved")
+    assert list(again.column("group")) == list(finished.values("group", "--group"))
+    (study / "moved" / table.name).unlink()
+    with pytest.raises(InputError, match="put it back, or beside"):
         finished.inputs(study / "moved")
 
 

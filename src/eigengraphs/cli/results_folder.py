@@ -40,6 +40,7 @@ FILES = (
 )  # fmt: skip
 HARMONIZED = "harmonized.tsv"  # if the fit was asked to harmonize loadings over sites
 # Tables of later analyses, which a new fit invalidates.
+_TABLES = ("participants", "vertices")  # fields of Study
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
          "effects-*.tsv", "effects-*.png", "power-*.tsv", "trajectories-*.tsv",
          "trajectories-*.png", "uncertainty-*.tsv")  # fmt: skip
@@ -271,13 +272,15 @@ class FinishedFit:
         with suppress(OSError, ValueError):  # a name that is too long
             there = there or where.exists()
         if not there:
-            raise InputError(
-                f"the graphs of this fit were read from {str(where)!r}, which does not exist; say "
-                "where they are now by --graphs"
-            )
-        found = gather(where, _study_of(reading["how"]), listen)
-        then = sorted(str(item.get("sha256")) for item in self.provenance.get("inputs", []))
-        if sorted(item["sha256"] for item in found.checksums) != then:
+            gone = f"the graphs of this fit were read from {str(where)!r}, which does not exist"
+            if source is not None:
+                gone = f"there is no {str(where)!r} with the graphs of this fit"
+            raise InputError(f"{gone}; say where they are now by --graphs")
+        how = _study_of(reading["how"])
+        tables = {name: _beside(getattr(how, name), where) for name in _TABLES}
+        found = gather(where, replace(how, **tables), listen)
+        # By names, too: two files that changed places are other graphs.
+        if _hashes(found.checksums) != _hashes(self.provenance.get("inputs", [])):
             raise InputError(
                 f"the graphs in {str(where)!r} differ from those of the fit (by their checksums); "
                 "fit them, and use the results of that"
@@ -388,6 +391,25 @@ def _study_of(record: Mapping[str, Any]) -> Study:
     known = {field.name: record[field.name] for field in fields(Study) if field.name in record}
     known["directed"] = record.get("directed") is True
     known["allow_missing"] = record.get("allow_missing", record.get("missing") == "unobserved")
-    for name in ("participants", "vertices"):
+    for name in _TABLES:
         known[name] = None if known.get(name) is None else Path(str(known[name]))
     return Study(**known)
+
+
+def _beside(table: Path | None, graphs: Path) -> Path | None:
+    """Return where a table of a fit is: where it was, or beside its graphs."""
+    if table is None or table.exists():
+        return table
+    for folder in (graphs, graphs.parent):
+        if (folder / table.name).exists():
+            return folder / table.name
+    raise InputError(
+        f"{str(table)!r}, a table that the fit read with its graphs, does not exist; put it back, "
+        f"or beside {str(graphs)!r}"
+    )
+
+
+def _hashes(files: Iterable[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return names and SHA-256 of files, wherever they are; a store has one, whatever its name."""
+    found = [(Path(str(x.get("path"))).name, str(x.get("sha256"))) for x in files]
+    return sorted(found) if len(found) > 1 else [("", digest) for _, digest in found]

@@ -133,6 +133,8 @@ def read_question(fit: FinishedFit, asked: Compare) -> tuple[dict[str, Any], Que
         raise InputError("name a column by --group, or a linear model by --formula; one of them")
     covariates, usual = dict[str, Any](), fit.participants
     if asked.formula is None:
+        if asked.test:
+            raise InputError("--test says what of a --formula is tested; leave it out, or name one")
         group = asked.group or ""
         covariates = fit.covariates(asked.covariates, group, "--group")
         usual = _participants_for(fit, group)
