@@ -304,6 +304,7 @@ def test_vertices_and_graphs_are_clustered(out, done, told, table):
         (("compare", "out", "--group", "group", "--covariates", "age,age"), "named twice"),
         (("compare", "out"), "by --group, or a linear model by --formula"),
         (("compare", "out", "--formula", "~ groop"), "did you mean 'group'"),
+        (("compare", "out", "--group", "group", "--test", "group"), "of a --formula"),
         (("trajectories", "out", "--time", "age"), "name their column by --subject"),
         (("changes", "out", "--order", "groop"), "did you mean 'group'"),
         (("cluster", "out", "--of", "edges"), "vertices or graphs"),
