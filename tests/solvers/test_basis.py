@@ -1,107 +1,26 @@
 """Growing bases, and what is kept of the graphs in them."""
 
-from functools import partial
-
 import numpy as np
 import pytest
-from known_graphs import stored
 from solvers.solving import (
     FREE,
     GENERAL,
     LARGE,
     apart,
     drawn,
-    operator_of,
     reasons,
     sides_of,
     solve,
-    units,
     written_out,
 )
 
-from eigengraphs import GraphStack
-from eigengraphs.solvers.basis import CoreBasis, MomentBasis, orthonormal, projected
+from eigengraphs.solvers.basis import orthonormal, projected
 from eigengraphs.solvers.solution import first_components
 
-M, N = 7, 12
-WEIGHTS = np.linspace(0.5, 2, M)
+N = 12
 
 every_geometry = pytest.mark.parametrize("directed", [False, True], ids=["symmetric", "pair"])
 every_metric = pytest.mark.parametrize("hollow", [False, True], ids=["all", "off"])
-
-
-def grown(kind, graphs, directed, *rest):
-    """Return a basis that grew twice, turned, and grew again."""
-    rng = np.random.default_rng(0)
-    basis = kind(graphs, WEIGHTS, *rest)
-    n_sides = 2 if directed else 1
-    for widths in ((3, 2), (2, 4)):
-        basis.append(tuple(
-            orthonormal(rng.standard_normal((N, s)), V)
-            for s, V in zip(widths[:n_sides], basis.bases, strict=True)
-        ))  # fmt: skip
-    turns = tuple(np.linalg.qr(rng.standard_normal((V.shape[1], 4)))[0] for V in basis.bases)
-    basis.rotate(turns)
-    basis.append(tuple(orthonormal(rng.standard_normal((N, 2)), V) for V in basis.bases))
-    return basis
-
-
-@every_geometry
-@pytest.mark.parametrize("products", [False, True])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("diagonal", ["observed", "hollow", "filled"])
-def test_cores_forms_and_sums_are_those_of_the_graphs(directed, products, dtype, diagonal, storage):
-    A = drawn(M, N, 1, directed=directed, hollow=True)
-    stack = stored(GraphStack(A.astype(dtype)), storage)
-    kind = partial(CoreBasis, products=products)
-    basis = grown(kind, operator_of(stack, directed=directed, diagonal=diagonal), directed)
-    if diagonal == "filled":
-        sums = (A.sum(axis=2) + A.sum(axis=1)) / 2 / (N - 1)
-        A = A + np.eye(N) * sums[:, :, None]
-    close = {"atol": 1e-5 if dtype == np.float32 else 1e-12}
-    assert basis.n_passes == 3
-    for V in basis.bases:
-        assert np.allclose(V.T @ V, np.eye(6), atol=1e-13)
-    U, V = basis.bases[0], basis.bases[-1]
-    assert np.allclose(basis.cores, U.T @ A @ V, **close)
-    X = np.random.default_rng(1).standard_normal((3, basis.geometry.size))
-    sides = basis.components(X)
-    assert np.allclose(basis.points(sides), X)
-    forms = np.einsum("sk,ist,tk->ik", sides[0], A, sides[-1])
-    assert np.allclose(basis.forms(X), forms, atol=1e-4 if dtype == np.float32 else 1e-12)
-    W = np.random.default_rng(2).standard_normal((M, 3))
-    found = basis.combine(W, X)
-    assert np.allclose(
-        found[0], np.einsum("ik,ist,tk->sk", W, A, sides[-1]), atol=100 * close["atol"]
-    )
-    assert np.allclose(
-        found[-1], np.einsum("ik,ist,sk->tk", W, A, sides[0]), atol=100 * close["atol"]
-    )
-    assert basis.n_passes == (3 if products else 4)
-
-
-@every_geometry
-@pytest.mark.parametrize("n_frozen", [0, 2])
-def test_a_moment_is_that_of_all_cores_and_frozen_forms(directed, n_frozen):
-    A = drawn(M, N, 1, directed=directed)
-    graphs = operator_of(A, directed=directed)
-    rng = np.random.default_rng(3)
-    frozen = tuple(units(rng.standard_normal((N, n_frozen))) for _ in range(1 + directed))
-    Psi = np.einsum("sk,ist,tk->ik", frozen[0], A, frozen[-1])
-    moment, cores = grown(MomentBasis, graphs, directed, frozen), grown(CoreBasis, graphs, directed)
-    kept, all_rows = moment.rows(Psi, linear=True), cores.rows(Psi, linear=False)
-    both = [
-        np.hstack([rows.R, rows.Psi]) * np.sqrt(rows.weights)[:, None] for rows in (kept, all_rows)
-    ]
-    assert np.allclose(*(rows.T @ rows for rows in both), atol=1e-11)
-    packed = np.hstack([all_rows.R, all_rows.Psi])
-    assert np.allclose(kept.mean, WEIGHTS @ packed / np.sqrt(WEIGHTS.sum()), atol=1e-11)
-    X = rng.standard_normal((3, cores.geometry.size))
-    T = rng.standard_normal((n_frozen + 3, 3))
-    sums = (basis.combine_forms(Psi, T, X) for basis in (moment, cores))
-    for mine, other in zip(*sums, strict=True):
-        assert np.allclose(mine, other, atol=1e-10)
-    assert moment.forms(X) is None
 
 
 @every_geometry
