@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from scipy import sparse
 
 from eigengraphs import GraphStack
+
+# Storage, precision, direction, diagonal, and whether graphs are centered.
+KINDS = list(
+    product(
+        ["dense", "sparse"],
+        [np.float32, np.float64],
+        [False, True],
+        ["observed", "filled", "hollow"],
+        [False, True],
+    )
+)
 
 
 def graphs(m, n, dtype, directed, seed=0, density=0.4, weighted=True):

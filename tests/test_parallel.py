@@ -51,19 +51,6 @@ def test_results_come_in_order_and_few_wait(threads):
     assert max(waiting) <= threads + 1
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_this_thread_is_one_of_them(threads):
-    seen = set()
-
-    def work(lo, hi):
-        seen.add(threading.current_thread())
-        time.sleep(0.005)
-
-    on_blocks(work, spans(30, 1), threads=threads)
-    assert threading.main_thread() in seen
-    assert len(seen) == threads
-
-
 def test_of_several_errors_that_of_the_first_block_is_raised():
     second = threading.Event()
 
@@ -118,20 +105,6 @@ def test_an_error_keeps_nothing_alive():
         assert seen() is None
     finally:
         gc.enable()
-
-
-def test_what_gathering_raises_stops_the_threads():
-    started = []
-
-    def gather(result):
-        raise ZeroDivisionError("here")
-
-    with pytest.raises(ZeroDivisionError, match="here"):
-        on_blocks(lambda lo, hi: started.append(lo), spans(1000, 1), gather, threads=2)
-    count = len(started)
-    assert count < 20
-    time.sleep(0.05)
-    assert len(started) == count
 
 
 @pytest.mark.parametrize("threads", [1, 3])

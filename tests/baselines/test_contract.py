@@ -125,23 +125,6 @@ def test_what_was_fitted_decides_and_not_later_parameters(graphs, new_graphs):
         assert np.array_equal(fit.transform(new_graphs), Z)
 
 
-def test_a_fit_that_fails_leaves_the_older_one(method, graphs, new_graphs, monkeypatch):
-    Z = method.fit(graphs).transform(new_graphs)
-    learn = type(method)._learn
-
-    def learn_and_fail(self, stack):
-        learn(self, stack)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(method), "_learn", learn_and_fail)
-        others = {"n_components": 1, "diagonal": "filled"}
-        method.set_params(**{k: v for k, v in others.items() if k in method.get_params()})
-        with pytest.raises(KeyboardInterrupt):
-            method.fit(new_graphs)
-    assert np.array_equal(method.transform(new_graphs), Z)
-
-
 @pytest.mark.parametrize("cls", WITH_DIAGONAL)
 def test_filling_ignores_what_the_diagonal_holds(cls, graphs, new_graphs, storage):
     def looped(A):

@@ -4,7 +4,6 @@ import hashlib
 import os
 import subprocess
 import sys
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ import eigengraphs as eg
 from eigengraphs.errors import InputError
 from eigengraphs.operators import csr, dense
 from eigengraphs.store import connect
-from eigengraphs.system.parallel import PairedSum
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -135,28 +133,6 @@ def test_a_fit_in_fixed_order_does_not_go_on_with_sums_in_another(store, tmp_pat
             je = fitted(eg.open_store(store, memory="8M"), deterministic=deterministic)
     assert bits(je) == whole
     assert journal.n_asked == 0
-
-
-def test_a_sum_in_pairs_is_that_of_its_branches():
-    """For any number of terms, cut anywhere, as the work on a cluster is."""
-
-    rng = np.random.default_rng(0)
-    for count in range(1, 40):
-        terms = rng.standard_normal((count, 3)) * 10.0 ** rng.integers(-8, 8, (count, 1))
-        whole, pieces = PairedSum(), PairedSum()
-        cuts = np.unique([0, count, *rng.integers(0, count, 3)])
-        for lo, hi in pairwise(cuts):
-            part = PairedSum(lo)
-            for term in terms[lo:hi]:
-                whole.add(term)
-                part.add(term)
-            assert len(part.branches) <= 2 * int(hi - lo).bit_length()
-            before = [term.copy() for _, _, term in part.branches]
-            for _, level, term in part.branches:
-                pieces.add(term, level)
-            # They may be asked again.
-            assert all(map(np.array_equal, before, [term for _, _, term in part.branches]))
-        assert np.array_equal(pieces.result(), whole.result())
 
 
 def test_what_is_no_truth_value_is_refused():

@@ -144,20 +144,6 @@ def test_inner_folds_find_the_planted_dimension():
     assert found.score("joint embedding").score > 0.9
 
 
-def test_inner_folds_fit_joint_embeddings_once(monkeypatch):
-    A, y = of_rank(1, 20, 6)[0], np.tile(["a", "b"], 10)
-    fitted, fit = [], eg.JointEmbedding.fit
-
-    def counted(je, *given):
-        fitted.append(je.n_components)
-        return fit(je, *given)
-
-    monkeypatch.setattr(eg.JointEmbedding, "fit", counted)
-    je = eg.JointEmbedding("cv", random_state=0)
-    first, second = evaluate(A, y, embedding=je, methods=(), cv=2).n_components
-    assert fitted == [15] * 5 + [first] + [15] * 5 + [second]  # 6 vertices, 15 pairs
-
-
 def test_without_labels_to_choose_by_hidden_pairs_of_training_graphs_do():
     A = np.concatenate([of_rank(3, 16, seed=0)[0] + of_rank(1, 16, seed=k)[0] / 9 for k in (1, 2)])
     people, scans = np.tile(np.arange(16), 2), np.repeat([0, 1], 16)

@@ -82,15 +82,6 @@ def test_a_delimiter_that_is_given(tmp_path):
     np.testing.assert_array_equal(eg.read(tmp_path, delimiter="|").dense, A)
 
 
-def test_one_triangle_is_mirrored_and_said(tmp_path):
-    A = write_folder(tmp_path)
-    write_matrix(tmp_path / "sub-01.csv", np.triu(A[0]))
-    write_matrix(tmp_path / "sub-03.csv", np.tril(A[2]))
-    with pytest.warns(ReadNotice, match=r"2 files hold one triangle; mirrored \(sub-01.csv, sub-0"):
-        stack = eg.read(tmp_path)
-    np.testing.assert_array_equal(stack.dense, A)
-
-
 def test_3_one_matrix_of_another_size_with_names(tmp_path):
     A = write_folder(tmp_path, names=NAMES)
     write_matrix(tmp_path / "sub-03.csv", A[2][1:, 1:], NAMES[1:])
@@ -124,14 +115,6 @@ def test_names_in_another_order_are_aligned_and_said(tmp_path, columns_alone):
         stack = eg.read(tmp_path)
     np.testing.assert_array_equal(stack.dense, A)
     assert stack.vertex_names == tuple(NAMES)
-
-
-def test_one_file_that_makes_all_graphs_directed_is_said(tmp_path):
-    A = write_folder(tmp_path)
-    A[1][3, 9] += 5
-    write_matrix(tmp_path / "sub-02.csv", A[1])
-    with pytest.warns(ReadNotice, match=r"sub-02.csv is not symmetric.*directed.*vertex 4 to 10"):
-        assert eg.read(tmp_path).is_directed
 
 
 @pytest.mark.parametrize("names", [None, NAMES])

@@ -50,12 +50,6 @@ def test_people_are_found_with_and_without_sub(tmp_path, prefix, named):
     assert joined.rows.tolist() == [1, 0]
 
 
-def test_several_sessions_of_a_person_share_a_row(tmp_path):
-    people = eg.io.read_participants(write(tmp_path / "p.tsv", HEAD + "sub-01\t20\tA\tl\n"))
-    joined = eg.io.join(["sub-01_ses-1", "sub-01_ses-2"], people)
-    assert joined.rows.tolist() == [0, 0]
-
-
 def test_a_row_for_every_session(tmp_path):
     text = "participant_id,session_id,age\nsub-01,ses-1,20\nsub-01,ses-2,21\nsub-02,ses-1,30\n"
     people = eg.io.read_participants(write(tmp_path / "p.csv", text))

@@ -12,7 +12,6 @@ from scipy import sparse
 from eigengraphs.fitting.plan import Treatment
 from eigengraphs.operators.block_by_block import BlockedGraphs, BlockedObserved
 from eigengraphs.operators.means import mean_graph
-from eigengraphs.operators.observed import ObservedGraphs
 from eigengraphs.operators.treated import TreatedGraphs
 from operator_checks import check, check_mask, graphs, hidden_graphs, stacked, treated, written_out
 
@@ -51,22 +50,6 @@ def test_blocks_give_what_memory_gives(storage, directed, rule, centered):
         np.testing.assert_array_equal(found, wanted)
 
 
-def test_the_loss_needs_no_pass_of_its_own():
-    stack = InBlocks(stacked(graphs(9, 8, np.float64, True), "dense"), 3)
-    treatment = Treatment.learn(stack, "filled", True, np.ones(9))
-    search = treatment.operator(stack, directed=True)
-    loss = treatment.operator(stack, directed=True, loss=True, like=search)
-    H, G = np.random.default_rng(0).normal(size=(2, 8, 3))
-    search.squared_norms()
-    search.forms(H, G)
-    before = stack.n_passes
-    loss.squared_norms()
-    added = loss.diagonal_forms(-H, G)
-    assert stack.n_passes == before
-    memory = treatment.operator(stack.load(), directed=True, loss=True)
-    np.testing.assert_allclose(added, memory.diagonal_forms(-H, G))
-
-
 @pytest.mark.parametrize(("storage", "directed", "rule", "centered"), KINDS)
 def test_hidden_entries_in_blocks(storage, directed, rule, centered):
     rng = np.random.default_rng(0)
@@ -81,21 +64,6 @@ def test_hidden_entries_in_blocks(storage, directed, rule, centered):
     X, S = written_out(A, seen, rule, plain if centered else None, 0.5)
     check_mask(operator, X, S, rng)
     assert operator.hollow == (rule == "hollow")
-
-
-def test_the_treatment_chooses():
-    A = graphs(5, 6, np.float64, False)
-    complete = stacked(A, "dense")
-    hidden, *_ = hidden_graphs(5, 6, np.float64, False, "dense")
-    treatment = Treatment("filled", 0.0, None, 1.0)
-    for stack, kind in (
-        (complete, TreatedGraphs),
-        (hidden, ObservedGraphs),
-        (InBlocks(complete, 2), BlockedGraphs),
-        (HiddenInBlocks(hidden, 2), BlockedObserved),
-    ):
-        assert type(treatment.operator(stack)) is kind
-        assert type(treatment.operator(stack, loss=True)) is kind
 
 
 def test_a_mean_of_sparse_graphs_is_sparse():

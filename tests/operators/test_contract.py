@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from eigengraphs.operators.treated import TreatedGraphs
-from operator_checks import check, close, graphs, stacked, treated
-
-KINDS = list(
-    product(
-        ["dense", "sparse"],
-        [np.float32, np.float64],
-        [False, True],
-        ["observed", "filled", "hollow"],
-        [False, True],
-    )
-)
+from operator_checks import KINDS, check, close, graphs, stacked, treated
 
 
 @pytest.mark.parametrize(("storage", "dtype", "directed", "rule", "centered"), KINDS)

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from eigengraphs.operators.means import mean_graph
 from eigengraphs.operators.observed import ObservedGraphs
-from operator_checks import check, check_mask, close, hidden_graphs, written_out
-
-KINDS = list(
-    product(
-        ["dense", "sparse"],
-        [np.float32, np.float64],
-        [False, True],
-        ["observed", "filled", "hollow"],
-        [False, True],
-    )
-)
+from operator_checks import KINDS, check, check_mask, close, hidden_graphs, written_out
 
 
 @pytest.mark.parametrize(("storage", "dtype", "directed", "rule", "centered"), KINDS)

@@ -64,6 +64,28 @@ def test_a_power_of_two_changes_the_unit_and_no_digit(case, exponent):
     _require_told_objective(one, other, factor)
 
 
+@given(planted(QUICK), st.floats(-150, 150), st.sampled_from(["dense", "sparse"]))
+def test_any_unit_from_1e_150_to_1e150_gives_the_same_fit(case, exponent, storage):
+    factor = 10.0**exponent
+    missing = case.settings.get("missing", "error")
+    scaled = GraphStack(factor * case.A, storage=storage, missing=missing)
+    one, other = case.fit(), case.fit(scaled)
+    assert apart(one, other) < SAME
+    size = largest(case.A)
+    for a, b in (
+        (one.loadings_, other.loadings_),
+        (one.transform(case.A), other.transform(scaled)),
+        (one.inverse_transform(one.loadings_), other.inverse_transform(other.loadings_)),
+    ):
+        assert np.isfinite(b).all()
+        assert np.abs(a - b / factor).max() < SAME * size
+    assert one.explained_ratio_ == pytest.approx(other.explained_ratio_, abs=SAME)
+    assert one.score(case.A) == pytest.approx(other.score(scaled), abs=SAME)
+    assert one.residuals(case.A) == pytest.approx(other.residuals(scaled), abs=SAME)
+    assert one.stop_reason_ == other.stop_reason_ or other.converged_
+    _require_told_objective(one, other, factor)
+
+
 def _require_told_objective(one, other, factor):
     path = other.objective_path_
     assert np.isfinite(path).all()

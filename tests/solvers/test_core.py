@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from solvers.solving import FREE, RULES, Written, drawn, metric_of, units
+from written_out import slope
 
 from eigengraphs.solvers.ascent import Climb
 from eigengraphs.solvers.core import (
@@ -21,6 +22,7 @@ from eigengraphs.solvers.rules import PenalizedLoadings, SparseLoadings
 
 M, N = 9, 6
 WEIGHTS = np.linspace(0.5, 2, M)
+COSTS = np.linspace(0, 0.5, M)
 
 every_geometry = pytest.mark.parametrize("directed", [False, True], ids=["symmetric", "pair"])
 every_metric = pytest.mark.parametrize("hollow", [False, True], ids=["all", "off"])
@@ -32,7 +34,7 @@ def whole(directed, n=N):
     return geometry_of((n,) * (1 + directed)), (np.eye(n),) * (1 + directed)
 
 
-def ascent_of(A, weights, rule, *, hollow=False, directed=False, options=DEFAULTS):
+def ascent_of(A, weights, rule, costs=None, *, hollow=False, directed=False, options=DEFAULTS):
     geometry, bases = whole(directed)
     metric = metric_of(hollow).in_basis(geometry, bases)
     R, none = geometry.pack(A), np.zeros((0, geometry.n_entries))
@@ -40,7 +42,7 @@ def ascent_of(A, weights, rule, *, hollow=False, directed=False, options=DEFAULT
         geometry, metric, rule, Rows(R, np.zeros((len(R), 0)), weights), np.zeros((0, 0)), none,
         0.0, 0.0, 0.0, options,
     )  # fmt: skip
-    return Ascent(problem, R, np.zeros((len(R), 0)), none, weights, None, none)
+    return Ascent(problem, R, np.zeros((len(R), 0)), none, weights, costs, none)
 
 
 def points(directed, b, seed=0):
@@ -49,7 +51,32 @@ def points(directed, b, seed=0):
     return unit_points(X, geometry.widths)
 
 
+def at_a_vertex(directed):
+    """Return a point at which the diagonal is most of a component."""
+    h = units(np.append(3.0, np.linspace(-0.5, 1, N - 1)))
+    return np.concatenate([h] * (1 + directed))
+
+
 # ---------------------------------------------------------------- one component
+
+
+@every_geometry
+@every_metric
+@every_rule
+@pytest.mark.parametrize("costs", [None, COSTS], ids=["free of cost", "costs"])
+def test_values_and_gradients_are_those_of_the_written_out_function(directed, hollow, rule, costs):
+    A = drawn(M, N, 0, directed=directed, hollow=hollow)
+    ascent = ascent_of(A, WEIGHTS, rule, costs, hollow=hollow, directed=directed)
+    f = Written(A, WEIGHTS, rule, costs, 1 + directed, hollow)
+    X = np.vstack([points(directed, 3), at_a_vertex(directed)])
+    assert np.allclose(ascent.decreases(X), [f(x) for x in X], rtol=1e-12)
+    for x in X:
+        state = ascent.state(x)
+        assert state.f == pytest.approx(f(x), rel=1e-12)
+        assert state.theta == pytest.approx(f.theta(x), rel=1e-12)
+        assert np.allclose(state.r, slope(f, x) / (2 * f.c), atol=1e-7 * (1 + f(x)))
+        if state.theta > 0:
+            assert state.size == pytest.approx(np.linalg.norm(state.r) / state.theta)
 
 
 @every_geometry
