@@ -246,18 +246,6 @@ def test_missing_vertices_are_not_isolated(storage):
     assert "no edges at all" in rows[3].messages
 
 
-def test_pieces_of_json_are_the_whole_of_it():
-    rng = np.random.default_rng(0)
-    A = np.triu(rng.random((50, 5, 5)), 1)
-    graphs = GraphStack(A + A.transpose(0, 2, 1))
-    embedding = JointEmbedding(2, random_state=0).fit(graphs)
-    columns = {"age": [*rng.random(49), None], "group": ["a", "b"] * 25}
-    table = describe_graphs(graphs)
-    summary = summarize(embedding, graphs, title="t", columns=columns, quality=table, ordered=True)
-    whole = json.dumps(summary.to_json(), ensure_ascii=False)
-    assert "".join(summary.json_pieces()) == whole
-
-
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_graphs_that_do_not_fit_in_memory_are_drawn_one_by_one(storage):
     rng = np.random.default_rng(0)

@@ -54,9 +54,6 @@ def graphs(storage):
     return stored(stack, storage), A
 
 
-# ---------------------------------------------------------------------- the mask by itself
-
-
 # ---------------------------------------------------------------------- where it comes from
 
 

@@ -50,18 +50,6 @@ def test_none_is_no_step_and_changes_nothing():
     assert Preprocessing.of(None).apply(stack) is stack
 
 
-@pytest.mark.parametrize("name", STEPS)
-def test_every_named_step_treats_each_graph_on_its_own(name, storage):
-    stack = stored(GraphStack(GRAPHS), storage)
-    steps = Preprocessing.of(name)
-    together = steps.apply(stack).to_dense().dense
-    for i in range(len(stack)):
-        alone = steps.apply(stack[i : i + 1]).to_dense().dense[0]
-        assert np.array_equal(together[i], alone)
-    some = steps.apply(stack[[4, 1]]).to_dense().dense
-    assert np.array_equal(some, together[[4, 1]])
-
-
 def test_a_named_step_is_kept_as_its_name():
     assert pickle.loads(pickle.dumps(Preprocessing.of("rank"))) == Preprocessing.of(["rank"])
     with pytest.raises(AttributeError):

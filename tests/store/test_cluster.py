@@ -74,16 +74,6 @@ def test_the_answer_is_that_of_the_graphs_in_memory(client, tmp_path, settings):
     assert np.allclose(one.objective_path_, other.objective_path_, rtol=1e-9)
 
 
-def test_sums_do_not_depend_on_who_took_them(client, tmp_path, monkeypatch):
-    source = in_file(tmp_path, planted(46, 8, 2), 2)
-    task = SlowSum(tmp_path, 0.0)
-    found = [DaskStack(source, client, keep=keep).total(task) for keep in (True, False, True)]
-    monkeypatch.setattr("eigengraphs.store.dask_stack._PER_THREAD", 5)  # other shards
-    found.append(DaskStack(source, client).total(task))
-    assert all(np.array_equal(found[0], other) for other in found[1:])
-    assert np.allclose(found[0], source.load().dense.sum(axis=0))
-
-
 def test_results_come_in_order_and_work_is_shared_out(client, tmp_path):
     source = in_file(tmp_path, planted(50, 8, 2), 3)
     stack = DaskStack(source, client)

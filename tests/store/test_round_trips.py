@@ -165,26 +165,6 @@ def test_a_pickle_is_light_and_is_opened_in_another_process(tmp_path, storage, m
     assert second == "g399 200 False"
 
 
-def test_only_the_shards_that_are_needed_are_read(tmp_path, storage, monkeypatch):
-    monkeypatch.setattr(lazy, "_MOST", 800)
-    write_store(
-        tmp_path / "g.egs", [eg.GraphStack(graphs(40, 5), storage=storage)], shard_bytes=800
-    )
-    stack = open_store(tmp_path / "g.egs")
-    touched = set()
-    kind = type(stack._store)
-    monkeypatch.setattr(stack._store, "read_dense", lambda k, *a: touched.add(k) or
-                        kind.read_dense(stack._store, k, *a))  # fmt: skip
-    monkeypatch.setattr(stack._store, "read_sparse", lambda k, *a: touched.add(k) or
-                        kind.read_sparse(stack._store, k, *a))  # fmt: skip
-    part = stack[[1, 2, 39]].signed_log1p()
-    assert touched == set()
-    assert part.load().n_graphs == 3
-    last = len(stack._store.layout.shards) - 1
-    assert touched == {0, last}
-    assert last > 5
-
-
 def test_a_budget_is_kept(tmp_path, storage):
     A = graphs(300, 40, density=1.0)
     write_store(tmp_path / "g.egs", [eg.GraphStack(A, storage=storage)])
