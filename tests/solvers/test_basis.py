@@ -8,19 +8,43 @@ from solvers.solving import (
     LARGE,
     apart,
     drawn,
+    operator_of,
     reasons,
     sides_of,
     solve,
+    units,
     written_out,
 )
 
-from eigengraphs.solvers.basis import orthonormal, projected
+from eigengraphs.solvers.basis import CoreBasis, MomentBasis, orthonormal, projected
 from eigengraphs.solvers.solution import first_components
 
-N = 12
+M, N = 7, 12
 
 every_geometry = pytest.mark.parametrize("directed", [False, True], ids=["symmetric", "pair"])
 every_metric = pytest.mark.parametrize("hollow", [False, True], ids=["all", "off"])
+
+
+@every_geometry
+def test_a_moment_is_that_of_all_cores_and_frozen_forms(directed):
+    A, weights = drawn(M, N, 1, directed=directed), np.linspace(0.5, 2, M)
+    graphs, rng = operator_of(A, directed=directed), np.random.default_rng(3)
+    frozen, new, turns = (
+        [make(rng.standard_normal(shape)) for _ in range(1 + directed)]
+        for make, shape in ((units, (N, 2)), (np.linalg.qr, (N, 5)), (np.linalg.qr, (5, 4)))
+    )
+    bases = MomentBasis(graphs, weights, tuple(frozen)), CoreBasis(graphs, weights)
+    for basis in bases:
+        basis.append(tuple(side.Q for side in new))
+        basis.rotate(tuple(side.Q for side in turns))
+    Psi = np.einsum("sk,ist,tk->ik", frozen[0], A, frozen[-1])
+    kept, every = bases[0].rows(Psi, linear=True), bases[1].rows(Psi, linear=False)
+    one, other = (
+        np.hstack([rows.R, rows.Psi]) * np.sqrt(rows.weights)[:, None] for rows in (kept, every)
+    )
+    assert np.allclose(one.T @ one, other.T @ other, atol=1e-11)
+    total = weights @ np.hstack([every.R, every.Psi])
+    assert np.allclose(kept.mean, total / np.sqrt(weights.sum()), atol=1e-11)
 
 
 @every_geometry
