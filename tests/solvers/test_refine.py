@@ -140,6 +140,26 @@ def test_the_objective_never_rises_and_is_the_written_out_one(rule, diagonal, di
     assert found.objective_before == pytest.approx(expected, rel=1e-9)
 
 
+@every_rule
+@both_metrics
+@both_geometries
+def test_it_ends_where_nothing_nearby_is_lower(rule, hollow, directed):
+    A, _ = skewed(12, 8, 3, 5, noise=0.1, hollow=hollow, directed=directed)
+    A = 4 * A
+    graphs = graphs_of(A, hollow, directed)
+    found = improve(graphs, greedy(graphs, 3, hollow), rule, hollow)
+    assert found.stop_reason == "stationary"
+    assert found.converged
+    held = rule
+    if isinstance(rule, SparseLoadings):
+        held = SupportLoadings(found.Lam != 0, rule.nonnegative)
+    rng = np.random.default_rng(0)
+    for size in (1e-1, 1e-2, 1e-3):
+        for _ in range(5):
+            near = [side + size * rng.standard_normal(side.shape) for side in found.sides]
+            assert left(A, near, np.ones(8), held, hollow=hollow, bent=True) > found.objective_after
+
+
 # ---------------------------------------------------------------------------------- the components
 
 

@@ -7,6 +7,12 @@ from scipy import sparse
 import eigengraphs as eg
 from eigengraphs import JointEmbedding
 from eigengraphs.errors import InputError
+from eigengraphs.operators.degrees import DegreeGraphs, Members
+from eigengraphs.operators.treated import TreatedGraphs
+from eigengraphs.solvers.metric import ByDegrees
+from eigengraphs.solvers.refine import refine
+from eigengraphs.solvers.rules import FreeLoadings
+from eigengraphs.solvers.subspace import subspace
 from eigengraphs.store import write_store
 
 
@@ -74,6 +80,38 @@ def test_objective_loadings_and_gradients_are_those_of_the_definition(seed, dire
     assert je.converged_
     assert (greedy_slopes(A, H, G) < 1e-6).all()
     assert je.score(A) == pytest.approx(je.explained_ratio_.sum())
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_noiseless_graphs_come_back_where_their_degrees_are_given(directed):
+    rng = np.random.default_rng(1)
+    n, m, d = 120, 12, 3
+    H, G = (np.linalg.qr(rng.standard_normal((n, d)))[0] for _ in range(2))
+    G = G if directed else H
+    D, E = rng.uniform(0.5, 2.0, (2, m, n))
+    E = E if directed else D
+    Lam = rng.standard_normal((m, d)) * [16, 6, 2]
+    A = D[:, :, None] * np.einsum("sk,ik,tk->ist", H, Lam, G) * E[:, None, :]
+    norms = (A**2 / (D[:, :, None] * E[:, None, :])).sum(axis=(1, 2))
+    graphs = DegreeGraphs(
+        TreatedGraphs(eg.GraphStack(A), directed=directed), np.ones(m),
+        (D, E)[: 1 + directed], norms, 0.25, np.ones(m),
+    )  # fmt: skip
+    fit = subspace(
+        graphs, d, metric=ByDegrees(graphs.degrees, Members.alone(m)), rule=FreeLoadings(),
+        weights=np.ones(m), init="auto", n_init=1, tol=1e-6, max_iter=500,
+        seed=np.random.SeedSequence(0),
+    )  # fmt: skip
+    # Greedy components that are not orthogonal carry traces of each other.
+    found = refine(
+        graphs, (fit.H,) if fit.G is None else (fit.H, fit.G),
+        metric=ByDegrees(graphs.degrees, Members.alone(m)), rule=FreeLoadings(),
+        weights=np.ones(m), tol=1e-10, max_iter=500,
+    )  # fmt: skip
+    assert found.objective_after <= 1e-9 * norms.sum()
+    for mine, true in zip(found.sides, (H, G), strict=False):
+        assert np.allclose(np.abs((mine * true).sum(axis=0)), 1.0, atol=1e-6)
+    assert np.allclose(np.abs(found.Lam), np.abs(Lam), atol=1e-6 * np.abs(Lam).max())
 
 
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])

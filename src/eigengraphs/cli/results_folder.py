@@ -40,7 +40,6 @@ FILES = (
 )  # fmt: skip
 HARMONIZED = "harmonized.tsv"  # if the fit was asked to harmonize loadings over sites
 # Tables of later analyses, which a new fit invalidates.
-_TABLES = ("participants", "vertices")  # fields of Study
 _LATER = ("compare-*.tsv", "evaluate-*.tsv", "read-*.tsv", "cluster-*.tsv", "changes*.tsv",
          "effects-*.tsv", "effects-*.png", "power-*.tsv", "trajectories-*.tsv",
          "trajectories-*.png", "uncertainty-*.tsv")  # fmt: skip
@@ -277,8 +276,9 @@ class FinishedFit:
                 gone = f"there is no {str(where)!r} with the graphs of this fit"
             raise InputError(f"{gone}; say where they are now by --graphs")
         how = _study_of(reading["how"])
-        tables = {name: _beside(getattr(how, name), where) for name in _TABLES}
-        found = gather(where, replace(how, **tables), listen)
+        participants, vertices = _beside(how.participants, where), _beside(how.vertices, where)
+        how = replace(how, participants=participants, vertices=vertices)
+        found = gather(where, how, listen)
         # By names, too: two files that changed places are other graphs.
         if _hashes(found.checksums) != _hashes(self.provenance.get("inputs", [])):
             raise InputError(
@@ -391,7 +391,7 @@ def _study_of(record: Mapping[str, Any]) -> Study:
     known = {field.name: record[field.name] for field in fields(Study) if field.name in record}
     known["directed"] = record.get("directed") is True
     known["allow_missing"] = record.get("allow_missing", record.get("missing") == "unobserved")
-    for name in _TABLES:
+    for name in ("participants", "vertices"):
         known[name] = None if known.get(name) is None else Path(str(known[name]))
     return Study(**known)
 
