@@ -12,7 +12,7 @@ from eigengraphs.datasets import load_mice
 def test_the_demo_writes_what_it_found(done, table, tmp_path):
     said = done("demo", "--output", "new/folder")
     folder, mice = tmp_path / "new" / "folder", load_mice()
-    names = ["loadings.tsv", "positions.tsv", "report.html", "report.json"]
+    names = ["loadings.tsv", "positions.tsv", "methods.md", "report.html", "report.json"]
     assert [line for line in said.splitlines() if line.startswith("wrote")] == [
         f"wrote new/folder/{name}" for name in names
     ]

@@ -60,6 +60,9 @@ OPERATIONS = {
     "compare": Operation(
         ("compare", "results", "--group", "group", "--permutations", "99"), outputs=("results",)
     ),
+    "effects": Operation(
+        ("effects", "results", "--group", "group", "--permutations", "99"), outputs=("results",)
+    ),
     "trajectories": Operation(
         ("trajectories", "results", "--time", "years", "--subject", "who"), outputs=("results",)
     ),
