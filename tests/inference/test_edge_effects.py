@@ -264,6 +264,7 @@ def test_bad_designs_are_refused_in_the_words_of_compare(group, given):
         ({"graphs": graphs()[:5]}, "graphs must be the 16 of the fit, in their order; got 5"),
         ({"networks": ["x"] * 4}, "networks must have one value for each of 9 vertices, got 4"),
         ({"networks": [None] * 9}, "networks has no value for any vertex"),
+        ({"networks": [*"abcdeabcd"]}, "5 networks for 9 vertices; give fewer"),
         ({"level": 0}, "level"),
         ({"n_permutations": 0}, "n_permutations"),
     ],

@@ -122,7 +122,9 @@ def _picture(found: inference.EdgeEffects) -> Any:
         figsize=(6.5 * panels, 5.4), layout="constrained"
     )
     axes = figure.subplots(1, panels, squeeze=False)[0]
-    plot.edge_effects(found, ax=axes[0])
+    both = [found.matrix(), found.matrix("weights")] if found.weights else [found.matrix()]
+    limit = float(np.nanquantile(np.abs(both), 0.995)) or None
+    plot.edge_effects(found, limit=limit, ax=axes[0])
     if found.weights:
-        plot.edge_effects(found, "weights", named=True, ax=axes[1])
+        plot.edge_effects(found, "weights", named=True, limit=limit, ax=axes[1])
     return figure

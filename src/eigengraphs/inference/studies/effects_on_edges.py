@@ -411,11 +411,11 @@ class EdgeEffects:
                 "The weights of the graphs were tested in the same way. An edge is named if its "
                 "weights have an effect, or if its pattern has one and its weights show one of the "
                 f"same sign (p <= {self.same_sign_level:g}, not adjusted). Where there is no "
-                f"effect anywhere, any edge is named with a probability of at most {self.level:.0%}, of "
-                f"which the pattern has a share of {self.pattern_share:.0%}; where there is one, "
-                "edges beside it may be named. Connected components of edges whose own p value was "
-                f"below {self.connected.threshold:g} were tested by their number of edges (network-"
-                "based statistic; Zalesky et al., 2010). "
+                "effect anywhere, any edge is named with a probability of at most "
+                f"{self.level:.0%}, of which the pattern has a share of {self.pattern_share:.0%}; "
+                "where there is one, edges beside it may be named. Connected components of edges "
+                f"whose own p value was below {self.connected.threshold:g} were tested by their "
+                "number of edges (network-based statistic; Zalesky et al., 2010). "
             )
         return text + (
             f"Intervals ({self.confidence:.0%}) are those of single edges, with standard errors "
@@ -611,6 +611,9 @@ def _networks(given: Any, n: int) -> tuple[tuple[str, ...], Indices]:
     names = tuple(dict.fromkeys(name for name in known if name is not None))
     if not names:
         raise InputError("networks has no value for any vertex")
+    if 2 * len(names) > n:
+        raise InputError(f"networks (--by) has {len(names)} networks for {n} vertices; give fewer, "
+                         "larger ones, or none: each region is tested anyway")  # fmt: skip
     place = {name: i for i, name in enumerate(names)}
     return names, np.array([-1 if name is None else place[name] for name in known])
 
