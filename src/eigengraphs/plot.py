@@ -419,13 +419,13 @@ def edge_effects(
         axes.set_xticks(ends - sizes / 2 - 0.5, names, rotation=90, fontsize=7)
         axes.set_yticks(ends - sizes / 2 - 0.5, names, fontsize=7)
     axes.set(xlabel="vertices by network" if names else "vertices, the largest effects first")
-    if not A.any():
+    if named and not A.any():
         axes.text(0.5, 0.5, "no edge is named", transform=axes.transAxes, ha="center")
     image, one = axes.get_images()[0], len(regions.estimates.names) == 1
     if not one:  # shares are not negative
         image.set(cmap="Reds", clim=(0, image.get_clim()[1]))
     image.colorbar.set_label("effect on the weights" if one else found.effect_name)
-    title = fill(f"effect of {found.group} on the {of}{' of named edges' * named}", 45)
+    title = fill(f"effect of {found.group} on the {of}{' of named edges' * named}", 52)
     axes.set_title(title + f"\n({found.compared})" * (one and bool(found.compared)), fontsize=10)
     return axes
 

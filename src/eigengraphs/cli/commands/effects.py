@@ -111,7 +111,7 @@ def _columns(header: Sequence[str], measure: str) -> list[str]:
     """Return the columns for a terminal."""
     size = "effect" if "pattern_effect" in header else measure
     both = [f"{of}_{name}" for name in (size, "p_family") for of in ("pattern", "weights")]
-    wanted = ["region", "ends", "network", "region 2", "network 2", *both, "p_combined", "named_by"]
+    wanted = ["region", "ends", "region 2", "network", "network 2", *both, "p_combined", "named_by"]
     return [name for name in wanted if name in header]
 
 
@@ -122,8 +122,10 @@ def _picture(found: inference.EdgeEffects) -> Any:
         figsize=(6.5 * panels, 5.4), layout="constrained"
     )
     axes = figure.subplots(1, panels, squeeze=False)[0]
-    both = [found.matrix(), found.matrix("weights")] if found.weights else [found.matrix()]
-    limit = float(np.nanquantile(np.abs(both), 0.995)) or None
+    drawn = [found.matrix()]
+    if found.weights and found.named().any():
+        drawn.append(found.matrix("weights"))
+    limit = float(np.nanquantile(np.abs(drawn), 0.995)) or None
     plot.edge_effects(found, limit=limit, ax=axes[0])
     if found.weights:
         plot.edge_effects(found, "weights", named=True, limit=limit, ax=axes[1])
