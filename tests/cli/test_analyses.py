@@ -129,6 +129,9 @@ def test_effects_are_tested_written_and_drawn(out, done, told, table, refused):
             == (row["region"], row["region 2"])]  # fmt: skip
     assert [edges[key][same[0]] for key in row] == pytest.approx(list(row.values()))
     assert list(formula["named"]) == ["combined"]
+    # What is missing is said before graphs are read, which are not there.
+    said = refused("effects", "out", "--formula", "~ group + age", "--graphs", "nowhere")
+    assert "say by --test" in said
     said = refused(*words[:4], "--by", "lobe")
     assert "there is no column 'lobe' of the vertices for --by" in said
 

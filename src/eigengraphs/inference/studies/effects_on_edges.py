@@ -314,21 +314,22 @@ class EdgeEffects:
             columns |= {self.effect_name: found.size, "F": found.F, "p": found.p_values,
                         "p_fdr": found.p_fdr, "p_family": found.p_family}  # fmt: skip
             table |= {f"{of}{name}": column.tolist() for name, column in columns.items()}
-        if what == "edges" and self.p_combined is not None:
+        if what != "edges":
+            return table
+        by: Any = np.array(
+            [self.named(), np.zeros(len(place.F), bool)]
+        )  # by the pattern, the weights
+        if self.p_combined is not None:
             table["p_combined"] = self.p_combined.tolist()
-        if what == "edges":
-            named = self.named()
-            table["named"] = ["yes" if one else "no" for one in named]
-            by = np.array([named, np.zeros_like(named)])
-            if self.weights:
-                weights, shares = self.weights["edges"], (self.same_sign_level, self.pattern_share)
-                by = _combined(place, weights, *shares) <= self.level
-            kinds = np.array(["", "pattern", "weights", "both"])
-            table["named_by"] = kinds[by[0] + 2 * by[1]].tolist()
-        if what == "edges" and self.connected is not None:
-            p, member = self.connected.p_values.tolist(), self.connected.member.tolist()
-            table |= {"component": [c + 1 if c >= 0 else None for c in member],
-                      "component_p": [p[c] if c >= 0 else None for c in member]}  # fmt: skip
+            shares = self.same_sign_level, self.pattern_share
+            by = _combined(place, self.weights["edges"], *shares) <= self.level
+        table["named"] = ["yes" if one else "no" for one in by.any(axis=0)]
+        kinds = np.array(["", "pattern", "weights", "both"])
+        table["named_by"] = kinds[by[0] + 2 * by[1]].tolist()
+        if self.connected is not None:
+            p, member = [*self.connected.p_values.tolist(), None], self.connected.member.tolist()
+            table["component"] = [c + 1 or None for c in member]  # -1 is in none, and the last p
+            table["component_p"] = [p[c] for c in member]
         return table
 
     @property
@@ -571,7 +572,7 @@ def edge_effects(
                          "were not tested")  # fmt: skip
         if _as_large(both[0].largest, both[0].largest).min() > level * pattern_share:
             notes.append("too few arrangements for the pattern to reach its share of the level: "
-                         "edges are named by their weights alone, if at all")  # fmt: skip
+                         "edges are named by their weights, if at all")  # fmt: skip
         connected = _connected(above, edges, n, tests, threshold, weights["edges"].statistics)
     if not permutations.exact and len(orders) <= 20 / level:
         notes.append("few permutations: p values cannot be small")
