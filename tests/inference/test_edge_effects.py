@@ -228,6 +228,8 @@ def test_a_named_edge_has_weights_of_the_sign_of_its_pattern():
     by = np.array(table["named_by"])
     assert (by[named & found.named("weights") & found.named()] == "both").any()
     assert ((by != "") == found.named()).all()
+    alone = found.named() & ~found.named("weights")
+    assert set(by[alone]) == {"pattern"}
     # Where the signs of the two are opposite, the weights alone can name an edge.
     assert np.isin(by[values < 0], ["", "weights"]).all()
     assert [p is None for p in table["component_p"]] == [c is None for c in table["component"]]

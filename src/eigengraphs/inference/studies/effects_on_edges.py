@@ -316,9 +316,7 @@ class EdgeEffects:
             table |= {f"{of}{name}": column.tolist() for name, column in columns.items()}
         if what != "edges":
             return table
-        by: Any = np.array(
-            [self.named(), np.zeros(len(place.F), bool)]
-        )  # by the pattern, the weights
+        by: Any = np.array([self.named(), np.zeros(len(place.F), bool)])  # pattern, weights
         if self.p_combined is not None:
             table["p_combined"] = self.p_combined.tolist()
             shares = self.same_sign_level, self.pattern_share
