@@ -181,7 +181,7 @@ strongest = np.lexsort((-np.array(table["weights_F"]), table["p_combined"]))[:10
 print(f"{'edge':22s} {'pattern':>8s} {'weights':>8s}  p (family-wise)")
 for i in strongest:
     edge = f"{table['region'][i]} - {table['region 2'][i]}"
-    effects = f"{table['effect'][i]:8.2f} {table['weights_effect'][i]:8.2f}"
+    effects = f"{table['pattern_effect'][i]:8.2f} {table['weights_effect'][i]:8.2f}"
     print(f"{edge:22s} {effects}  {table['p_combined'][i]:.4f}")
 
 # %%

@@ -16,6 +16,7 @@ Nothing is sorted: graphs and vertices stay in the order of the input. Component
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -392,8 +393,9 @@ def edge_effects(
     >>> je = eg.JointEmbedding(2, preprocess="log1p", center=True, random_state=0).fit(mice.graphs)
     >>> found = eg.inference.edge_effects(
     ...     je, mice.sexes, networks=mice.regions.blocks, name="sex", random_state=0)
-    >>> eg.plot.edge_effects(found, ax=Figure().subplots()).get_title()
-    'effect of sex on the pattern'
+    >>> print(eg.plot.edge_effects(found, ax=Figure().subplots()).get_title())
+    effect of sex on the pattern
+    (male minus female)
     """
     A, regions = found.matrix(of), found.pattern["edges"]
     if named:
@@ -416,8 +418,15 @@ def edge_effects(
     if names:
         axes.set_xticks(ends - sizes / 2 - 0.5, names, rotation=90, fontsize=7)
         axes.set_yticks(ends - sizes / 2 - 0.5, names, fontsize=7)
-    unit = "" if len(found.pattern["edges"].estimates.names) == 1 else f" ({found.effect_name})"
-    axes.set_title(f"effect of {found.group} on the {of}{' of named edges' * named}{unit}")
+    axes.set(xlabel="vertices by network" if names else "vertices, the largest effects first")
+    if named and not A.any():
+        axes.text(0.5, 0.5, "no edge is named", transform=axes.transAxes, ha="center")
+    image, one = axes.get_images()[0], len(regions.estimates.names) == 1
+    if not one:  # shares are not negative
+        image.set(cmap="Reds", clim=(0, image.get_clim()[1]))
+    image.colorbar.set_label("effect on the weights" if one else found.effect_name)
+    title = fill(f"effect of {found.group} on the {of}{' of named edges' * named}", 52)
+    axes.set_title(title + f"\n({found.compared})" * (one and bool(found.compared)), fontsize=10)
     return axes
 
 

@@ -91,7 +91,7 @@ def test_effects_are_tested_written_and_drawn(out, done, told, table, refused):
     words = ("effects", "out", "--group", "group", "--covariates", "age", "--by", "half",
              "--permutations", 199)  # fmt: skip
     said = done(*words)
-    assert "of 190 edges differ between groups of group at a family-wise level of 5%" in said
+    assert "of 190 edges differ between groups of group (effects: patient minus control)" in said
     assert "All pairs of networks" in said
     last = told(*words)
     stem = out / "effects-group-age-by-half"
@@ -99,25 +99,39 @@ def test_effects_are_tested_written_and_drawn(out, done, told, table, refused):
         table(stem.with_name(f"{stem.name}{part}.tsv"))
         for part in (".edges", ".regions", ".networks", "")
     )
-    assert (len(edges["p"]), len(regions["p"]), len(pairs["p"])) == (190, 20, 3)
+    assert [len(x["pattern_p"]) for x in (edges, regions, pairs)] == [190, 20, 3]
     assert last["edges"] == 190
     assert last["named"]["combined"] == list(edges["named"]).count("yes") > 100
-    assert last["strongest_edges"][0]["p_family"] == strongest["p_family"][0] == 0.005
-    assert sorted(pairs["effect"]) == pytest.approx(
-        sorted(row["effect"] for row in last["strongest_networks"])
+    assert (
+        last["strongest_edges"][0]["pattern_p_family"] == strongest["pattern_p_family"][0] == 0.005
     )
-    assert sorted(pairs["p_family"]) == [row["p_family"] for row in last["strongest_networks"]]
+    assert sorted(pairs["pattern_effect"]) == pytest.approx(
+        sorted(row["pattern_effect"] for row in last["strongest_networks"])
+    )
+    assert sorted(pairs["weights_p_family"]) == [
+        row["weights_p_family"] for row in last["strongest_networks"]
+    ]
     assert set(pairs["network"]) | set(pairs["network 2"]) == {"a", "b"}
     assert stem.with_name(f"{stem.name}.png").stat().st_size > 10_000
-    assert "Effects of group, adjusted for age: pairs of networks" in page_of(out)
+    assert (
+        "Effects of group, adjusted for age (patient minus control): pairs of networks"
+        in page_of(out)
+    )
     # A formula of the same columns is the same question; and the pattern needs no graphs.
     formula = told("effects", "out", "--formula", "~ group + age", "--test", "group",
                    "--permutations", 199, "--pattern-only")  # fmt: skip
-    row = {key: value for key, value in formula["strongest_edges"][0].items() if key != "named"}
+    row = {
+        key: value
+        for key, value in formula["strongest_edges"][0].items()
+        if not key.startswith("named")
+    }
     same = [i for i in range(190) if (edges["region"][i], edges["region 2"][i])
             == (row["region"], row["region 2"])]  # fmt: skip
     assert [edges[key][same[0]] for key in row] == pytest.approx(list(row.values()))
     assert list(formula["named"]) == ["combined"]
+    # What is missing is said before graphs are read, which are not there.
+    said = refused("effects", "out", "--formula", "~ group + age", "--graphs", "nowhere")
+    assert "say by --test" in said
     said = refused(*words[:4], "--by", "lobe")
     assert "there is no column 'lobe' of the vertices for --by" in said
 

@@ -100,6 +100,7 @@ def test_weights_and_pattern_agree_with_brute_force():
     found = edge_effects(je, group, graphs=A, random_state=0)
     assert found.exact
     assert found.n_permutations == 70
+    assert any("too few arrangements for the pattern" in note for note in found.notes)
     rebuilt = je.inverse_transform(je.loadings_)
     for maps, whole in ((found.pattern, rebuilt), (found.weights, A)):
         edges = maps["edges"]
@@ -177,6 +178,7 @@ def test_kinds_of_graphs_and_blocks_of_edges_do_not_matter(monkeypatch):
     assert np.isnan(edges.p_values[absent]).all()
     assert np.isfinite(edges.p_family[~absent]).all()
     assert not dense.named("weights")[absent].any()
+    assert "the weights of 1 edge are the same in all graphs and were not tested" in dense.notes
 
 
 def test_missing_edges_are_left_out_of_the_weights():
@@ -220,8 +222,18 @@ def test_a_named_edge_has_weights_of_the_sign_of_its_pattern():
     assert (either | ~found.named("combined")).all()
     table = found.table()
     assert table["named"].count("yes") == found.named().sum()
-    assert f"{found.named().sum()} of 66 edges differ between groups of group" in found.words[0]
-    assert f"{named.sum()} by the pattern" in found.words[1]
+    differ = "edges differ between groups of group (effects: b minus a)"
+    assert f"{found.named().sum()} of 66 {differ}" in found.words[0]
+    assert f"{named.sum()} by the pattern" in found.words[2]
+    by = np.array(table["named_by"])
+    assert (by[named & found.named("weights") & found.named()] == "both").any()
+    assert ((by != "") == found.named()).all()
+    alone = found.named() & ~found.named("weights")
+    assert set(by[alone]) == {"pattern"}
+    # Where the signs of the two are opposite, the weights alone can name an edge.
+    assert np.isin(by[values < 0], ["", "weights"]).all()
+    assert [p is None for p in table["component_p"]] == [c is None for c in table["component"]]
+    assert table["component"].count(1) == found.connected.sizes[0]
 
 
 # --------------------------------------------------------------------- refusals
@@ -254,6 +266,7 @@ def test_bad_designs_are_refused_in_the_words_of_compare(group, given):
         ({"graphs": graphs()[:5]}, "graphs must be the 16 of the fit, in their order; got 5"),
         ({"networks": ["x"] * 4}, "networks must have one value for each of 9 vertices, got 4"),
         ({"networks": [None] * 9}, "networks has no value for any vertex"),
+        ({"networks": [*"abcdeabcd"]}, "5 networks for 9 vertices; give fewer"),
         ({"level": 0}, "level"),
         ({"n_permutations": 0}, "n_permutations"),
     ],

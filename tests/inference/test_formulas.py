@@ -115,7 +115,7 @@ def test_rows_without_a_value_are_left_out_and_pandas_order_of_levels_is_kept():
         ("je1 ~ group", None, r"left side \(je1\)"),
         ("~ group | age", None, "several parts"),
         ("~ 1", None, "names no column"),
-        ("~ group + age", None, r"say by test= \(--test\) which term .* group, age"),
+        ("~ group + age", None, r"say by --test \(test= in Python\) which term .* group, age"),
         ("~ group + one", "group", "'one' has only one level, 'x'"),
         ("~ 0 + group", "group", "no intercept beside what is tested"),
         ("~ 0 + age", "age", "no intercept"),

@@ -149,3 +149,9 @@ def test_effects_are_drawn_by_network_and_named_edges_alone():
     shown = np.asarray(named.get_images()[0].get_array())
     assert np.count_nonzero(np.triu(shown)) == found.named().sum() >= 10
     assert shown[:4, :4].all()
+    assert named.get_title().endswith("(b minus a)")
+    assert named.get_images()[0].colorbar.ax.get_ylabel() == "effect on the weights"
+    several = eg.inference.edge_effects(je, [*"abcd"] * 5, graphs=A, n_permutations=9)
+    empty = eg.plot.edge_effects(several, named=True, ax=Figure().subplots())
+    assert [text.get_text() for text in empty.texts] == ["no edge is named"]
+    assert empty.get_images()[0].get_clim()[0] == 0

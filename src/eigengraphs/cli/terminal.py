@@ -112,7 +112,7 @@ class Table:
 def _rounded(name: str, value: Any) -> str:
     if value is None or value != value:
         return ""
-    digits = ".2g" if re.match(r"p\b|p_", name) else ".3g"
+    digits = ".2g" if re.search(r"(^|_)p(_|\b)", name) else ".3g"
     return f"{value:{digits}}" if isinstance(value, float) else str(value)
 
 

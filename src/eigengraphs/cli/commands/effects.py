@@ -14,6 +14,7 @@ from eigengraphs.cli.input_files import named_in
 from eigengraphs.cli.results_folder import FinishedFit
 from eigengraphs.cli.terminal import Listener, Outcome, Table
 from eigengraphs.errors import InputError
+from eigengraphs.inference.studies.designs import read_design
 from eigengraphs.report.records import Finding, Intervals
 from eigengraphs.system.extras import need
 
@@ -26,6 +27,8 @@ def effects(asked: Effects, listen: Listener) -> Outcome:
     fit = FinishedFit(asked.folder)
     given, question = read_question(fit, asked)
     networks = None if asked.by is None else _networks(fit, asked.by)
+    design = (given[key] for key in ("group", "covariates", "subjects", "name"))
+    read_design(np.eye(len(fit.summary.loadings)), *design)  # or refuses, before graphs are read
     graphs = None
     if not asked.pattern_only:
         graphs = fit.inputs(asked.graphs, listen).graphs
@@ -42,23 +45,29 @@ def effects(asked: Effects, listen: Listener) -> Outcome:
     named = question.named("effects", found.group, *by)
     spelled = question.table("effects", found.group, *by)
     stem, title = spelled.removesuffix(".tsv"), f"Effects of {found.group}{question.adjusted}"
+    title += f" ({found.compared})" * bool(found.compared)
     more, shown, strongest = dict[str, Any](), list[str | Table](), dict[str, Finding]()
     for what, words in _OF.items():
         if what not in found.pattern:
             continue
         table = found.table(what)  # type: ignore[arg-type]
-        header, order = tuple(table), _strongest(table)
+        header, keys = tuple(table), _sorted_by(table)
+        p = np.nan_to_num(table[keys[0]], nan=1.0)
+        order = np.lexsort((-np.nan_to_num(table[keys[1]]), p))
         rows = tuple(tuple(table[name][i] for name in header) for i in order[:_STRONGEST])
         drawn = None
-        if "effect" in header:
-            place = header.index("effect")
+        if "pattern_effect" in header:
+            place = header.index("pattern_effect")
             drawn = Intervals(place, place + 1, place + 2, 0.0, "effect on the pattern")
-        said = f"The strongest {words}" if len(order) > _STRONGEST else f"All {words}"
+        most = "The strongest" if len(order) > _STRONGEST else "All"
+        if not (p <= found.level).any():
+            most = "Largest statistics (none is significant) of"
+        said = f"{most} {words}, sorted by {' and '.join(keys)}"
         strongest[what] = Finding(
             f"{what} of {' '.join(named)}", f"{title}: {words}", (f"{said}.",), header, rows, drawn,
         )  # fmt: skip
         more[f"{stem}.{what}.tsv"] = table
-        shown += [f"{said}:", Table.of(header, rows, _columns(header))]
+        shown += [f"{said}:", Table.of(header, rows, _columns(header, found.effect_name))]
     edges, tests = strongest.pop("edges"), ("combined", "pattern", "weights", "connected")
     connected = found.connected
     facts = {
@@ -90,19 +99,20 @@ def _networks(fit: FinishedFit, name: str) -> list[Any]:
     return list(named_in(columns, name, absent, none).known)
 
 
-def _strongest(table: Mapping[str, Sequence[Any]]) -> Any:
-    """Return the places of the rows, the strongest first; of sums, by the weights."""
-    p = next(key for key in ("p_combined", "weights_p_family", "p_family") if key in table)
-    F = "weights_F" if p == "weights_p_family" else "F"
-    return np.lexsort((-np.nan_to_num(table[F]), np.nan_to_num(table[p], nan=1.0)))
+def _sorted_by(table: Mapping[str, Sequence[Any]]) -> tuple[str, str]:
+    """Return the columns by which rows are sorted, the smallest p value and largest F first."""
+    if "p_combined" in table:
+        return "p_combined", "pattern_F"
+    of = "weights" if "weights_F" in table else "pattern"
+    return f"{of}_p_family", f"{of}_F"
 
 
-def _columns(header: Sequence[str]) -> list[str]:
+def _columns(header: Sequence[str], measure: str) -> list[str]:
     """Return the columns for a terminal."""
-    left_out = {"F", "p", "p_fdr", "named"}
-    return [name for name in header if name not in left_out and not name.startswith("weights_")] + [
-        name for name in ("weights_effect", "weights_p_family") if name in header
-    ]
+    size = "effect" if "pattern_effect" in header else measure
+    both = [f"{of}_{name}" for name in (size, "p_family") for of in ("pattern", "weights")]
+    wanted = ["region", "ends", "region 2", "network", "network 2", *both, "p_combined", "named_by"]
+    return [name for name in wanted if name in header]
 
 
 def _picture(found: inference.EdgeEffects) -> Any:
@@ -112,7 +122,11 @@ def _picture(found: inference.EdgeEffects) -> Any:
         figsize=(6.5 * panels, 5.4), layout="constrained"
     )
     axes = figure.subplots(1, panels, squeeze=False)[0]
-    plot.edge_effects(found, ax=axes[0])
+    drawn = [found.matrix()]
+    if found.weights and found.named().any():
+        drawn.append(found.matrix("weights"))
+    limit = float(np.nanquantile(np.abs(drawn), 0.995)) or None
+    plot.edge_effects(found, limit=limit, ax=axes[0])
     if found.weights:
-        plot.edge_effects(found, "weights", named=True, ax=axes[1])
+        plot.edge_effects(found, "weights", named=True, limit=limit, ax=axes[1])
     return figure

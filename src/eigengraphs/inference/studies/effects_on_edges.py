@@ -138,7 +138,7 @@ class EdgeEffects:
     n_permutations, exact
         Arrangements that were looked at, the observed one included; whether these were all.
     level : float
-        Family-wise level at which edges are named.
+        Largest probability that any edge is named where there is no effect anywhere.
     same_sign_level : float
         Largest p value of the weights of an edge that is named for its pattern.
     pattern_share : float
@@ -277,7 +277,7 @@ class EdgeEffects:
         >>> je = eg.JointEmbedding(1, random_state=0).fit(A)
         >>> found = eg.inference.edge_effects(je, ["a", "b"] * 6, random_state=0)
         >>> list(found.table("regions"))[:4]
-        ['region', 'effect', 'low', 'high']
+        ['region', 'pattern_effect', 'pattern_low', 'pattern_high']
         """
         if what not in self.pattern:
             raise InputError(
@@ -302,7 +302,7 @@ class EdgeEffects:
                 known = np.array([*self.network_names, ""])  # -1 is the last
                 table |= {"network": known[self.network_of[place.first]].tolist(),
                           "network 2": known[self.network_of[place.second]].tolist()}  # fmt: skip
-        for maps, of in ((self.pattern, ""), (self.weights, "weights_")):
+        for maps, of in ((self.pattern, "pattern_"), (self.weights, "weights_")):
             if what not in maps:
                 continue
             found = maps[what]
@@ -314,26 +314,53 @@ class EdgeEffects:
             columns |= {self.effect_name: found.size, "F": found.F, "p": found.p_values,
                         "p_fdr": found.p_fdr, "p_family": found.p_family}  # fmt: skip
             table |= {f"{of}{name}": column.tolist() for name, column in columns.items()}
-        if what == "edges" and self.p_combined is not None:
+        if what != "edges":
+            return table
+        by: Any = np.array([self.named(), np.zeros(len(place.F), bool)])  # pattern, weights
+        if self.p_combined is not None:
             table["p_combined"] = self.p_combined.tolist()
-        if what == "edges":
-            table["named"] = ["yes" if one else "no" for one in self.named()]
+            shares = self.same_sign_level, self.pattern_share
+            by = _combined(place, self.weights["edges"], *shares) <= self.level
+        table["named"] = ["yes" if one else "no" for one in by.any(axis=0)]
+        kinds = np.array(["", "pattern", "weights", "both"])
+        table["named_by"] = kinds[by[0] + 2 * by[1]].tolist()
+        if self.connected is not None:
+            p, member = [*self.connected.p_values.tolist(), None], self.connected.member.tolist()
+            table["component"] = [c + 1 or None for c in member]  # -1 is in none, and the last p
+            table["component_p"] = [p[c] for c in member]
         return table
+
+    @property
+    def compared(self) -> str:
+        """What the effects of groups are, "b minus a" or "each minus a"; else empty."""
+        names = self.pattern["edges"].estimates.names
+        if self.kind == "groups" and len(names) == 1:
+            return " minus ".join(self.levels[1::-1])
+        told = {name[name.rfind("[T.") :] for name in names}
+        base = [level for level in self.levels if f"[T.{level}]" not in told]
+        return f"each minus {base[0]}" if self.kind == "groups" and len(base) == 1 else ""
 
     @property
     def words(self) -> tuple[str, ...]:
         """The answer in sentences."""
-        named, total = self.named(), len(self.pattern["edges"].F)
+        named, total = int(self.named().sum()), len(self.pattern["edges"].F)
         verdict = {"groups": "differ between groups of", "quantity": "change with",
                    "contrast": "depend on"}[self.kind]  # fmt: skip
-        level = f"at a family-wise level of {self.level:.0%}"
-        said = [f"{int(named.sum()):,} of {total:,} edges {verdict} {self.group} {level}."]
+        sign = f" (effects: {self.compared})" * bool(self.compared)
+        does = verdict.replace(" ", "s ", 1) if named == 1 else verdict
+        said = [f"{named:,} of {total:,} edges {does} {self.group}{sign}."]
         if not self.weights:
-            said = [f"The effect of {self.group} on the pattern is on {int(named.sum()):,} of "
-                    f"{total:,} edges {level}; weights of edges were not tested."]  # fmt: skip
-        else:
-            by = [f"{int(self.named(name).sum()):,} by {text}" for name, text in _TESTS.items()]
-            said.append(f"Tested alone, at the same level each: {', '.join(by)}.")
+            said = [f"The effect of {self.group}{sign} on the pattern is on {named:,} of "
+                    f"{total:,} edges; weights of edges were not tested."]  # fmt: skip
+        said.append(
+            "Where there is no effect anywhere, any edge is named with a probability of at "
+            f"most {self.level:.0%}; where there is one, edges beside it may be named."
+        )
+        if self.weights:
+            alone = [f"{int(self.named(name).sum()):,} by {text}" for name, text in _TESTS.items()]
+            said.append(f"Each alone, at the whole level, names {' and '.join(alone)}.")
+            said.append(f"Edges in a connected component with p <= {self.level:g} (network-based "
+                        f"statistic): {int(self.named('connected').sum()):,}.")  # fmt: skip
         for what in self.pattern:
             if what == "edges":
                 continue
@@ -378,13 +405,16 @@ class EdgeEffects:
             "rate (Benjamini and Hochberg, 1995). They are about the effect on the pattern, which "
             "spreads to edges beside those that carry it. "
         )
-        if self.weights:
+        if self.connected is not None:
             text += (
                 "The weights of the graphs were tested in the same way. An edge is named if its "
                 "weights have an effect, or if its pattern has one and its weights show one of the "
-                f"same sign (p <= {self.same_sign_level:g}, not adjusted), at a family-wise level "
-                f"of {self.level:.0%} over both, of which the pattern has a share of "
-                f"{self.pattern_share:.0%}. "
+                f"same sign (p <= {self.same_sign_level:g}, not adjusted). Where there is no "
+                "effect anywhere, any edge is named with a probability of at most "
+                f"{self.level:.0%}, of which the pattern has a share of {self.pattern_share:.0%}; "
+                "where there is one, edges beside it may be named. Connected components of edges "
+                f"whose own p value was below {self.connected.threshold:g} were tested by their "
+                "number of edges (network-based statistic; Zalesky et al., 2010). "
             )
         return text + (
             f"Intervals ({self.confidence:.0%}) are those of single edges, with standard errors "
@@ -402,7 +432,6 @@ _OF: dict[What, str] = {"regions": "regions", "networks": "pairs of networks"}
 _TESTS: dict[By, str] = {
     "pattern": "the pattern (with weights of the same sign)",
     "weights": "the weights of each edge",
-    "connected": "the network-based statistic",
 }
 
 
@@ -445,7 +474,8 @@ def edge_effects(
     networks : (n,), optional
         Network of each vertex; those where it is None, nan or "n/a" are in none.
     level
-        Family-wise level at which edges are named.
+        Largest probability that any edge is named where there is no effect anywhere. Where there is
+        one, edges beside it may be named.
     same_sign_level
         An edge is named for its pattern only if its own weights show an effect of the same sign
         with a p value of at most this, not adjusted. 1 asks for the sign alone.
@@ -532,7 +562,15 @@ def edge_effects(
             notes.append(f"the weights of {count_of(hidden, 'edge')} that are missing in some "
                          "graphs were not tested, nor added to sums")  # fmt: skip
         weights, above = tests.maps(_columns_of(design.Y @ A), edges, sums, threshold)
-        p_combined = _combined(pattern["edges"], weights["edges"], same_sign_level, pattern_share)
+        both = pattern["edges"], weights["edges"]
+        p_combined = _combined(*both, same_sign_level, pattern_share).min(axis=0)
+        same = int(np.isnan(both[1].F).sum()) - hidden
+        if same:
+            notes.append(f"the weights of {count_of(same, 'edge')} are the same in all graphs and "
+                         "were not tested")  # fmt: skip
+        if _as_large(both[0].largest, both[0].largest).min() > level * pattern_share:
+            notes.append("too few arrangements for the pattern to reach its share of the level: "
+                         "edges are named by their weights, if at all")  # fmt: skip
         connected = _connected(above, edges, n, tests, threshold, weights["edges"].statistics)
     if not permutations.exact and len(orders) <= 20 / level:
         notes.append("few permutations: p values cannot be small")
@@ -572,6 +610,9 @@ def _networks(given: Any, n: int) -> tuple[tuple[str, ...], Indices]:
     names = tuple(dict.fromkeys(name for name in known if name is not None))
     if not names:
         raise InputError("networks has no value for any vertex")
+    if 2 * len(names) > n:
+        raise InputError(f"networks (--by) has {len(names)} networks for {n} vertices; give fewer, "
+                         "larger ones, or none: each region is tested anyway")  # fmt: skip
     place = {name: i for i, name in enumerate(names)}
     return names, np.array([-1 if name is None else place[name] for name in known])
 
@@ -777,13 +818,13 @@ def _same_sign(pattern: EffectMap, weights: EffectMap, level: float) -> Flags:
 
 
 def _combined(pattern: EffectMap, weights: EffectMap, level: float, share: float) -> Array:
-    """Return p values of the smaller of two weighted family-wise p values, (edges,)."""
+    """Return p values of two weighted family-wise p values, the smaller counts, (2, edges)."""
     both = np.minimum(
         _as_large(pattern.largest, pattern.largest) / share,
         _as_large(weights.largest, weights.largest) / (1 - share),
     )
     own = np.where(_same_sign(pattern, weights, level), pattern.p_family / share, np.inf)
-    own = np.fmin(own, weights.p_family / (1 - share))
+    own = np.array([own, np.nan_to_num(weights.p_family / (1 - share), nan=np.inf)])
     smaller = np.searchsorted(np.sort(both), own * (1 + _TIES), "right")
     return np.where(np.isfinite(own), smaller / len(both), 1.0)
 

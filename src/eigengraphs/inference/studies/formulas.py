@@ -144,7 +144,7 @@ class Formula(Question):
             tests = [name for name in dict.fromkeys(terms) if name]
             if len(tests) != 1:
                 raise InputError(
-                    f"say by test= (--test) which term of {self.text!r} is tested: "
+                    f"say by --test (test= in Python) which term of {self.text!r} is tested: "
                     f"{words(tests, 8) or 'it has none'}"
                 )
         whole, C, contrasts = self._tested(tests, slices, names)
