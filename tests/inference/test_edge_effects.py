@@ -232,8 +232,8 @@ def test_a_named_edge_has_weights_of_the_sign_of_its_pattern():
     assert set(by[alone]) == {"pattern"}
     # Where the signs of the two are opposite, the weights alone can name an edge.
     assert np.isin(by[values < 0], ["", "weights"]).all()
-    assert [p is None for p in table["component_p"]] == [c is None for c in table["component"]]
-    assert table["component"].count(1) == found.connected.sizes[0]
+    assert [p is None for p in table["connected_p"]] == [c is None for c in table["connected"]]
+    assert table["connected"].count(1) == found.connected.sizes[0]
 
 
 # --------------------------------------------------------------------- refusals

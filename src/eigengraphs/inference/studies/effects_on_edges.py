@@ -326,8 +326,8 @@ class EdgeEffects:
         table["named_by"] = kinds[by[0] + 2 * by[1]].tolist()
         if self.connected is not None:
             p, member = [*self.connected.p_values.tolist(), None], self.connected.member.tolist()
-            table["component"] = [c + 1 or None for c in member]  # -1 is in none, and the last p
-            table["component_p"] = [p[c] for c in member]
+            table["connected"] = [c + 1 or None for c in member]  # -1 is in none, and the last p
+            table["connected_p"] = [p[c] for c in member]
         return table
 
     @property
