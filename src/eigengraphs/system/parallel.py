@@ -147,20 +147,17 @@ def on_blocks(
     room = threading.Semaphore(len(blocks) if gather is None else threads + 1)  # not yet gathered
     news = threading.Semaphore(0)
 
-    def one_more(wait: bool) -> bool:
-        """Work on the next block, if there is one and room for its result."""
-        if errors or not room.acquire(wait) or (item := next(todo, None)) is None:
-            return False
-        try:
-            results[item[0]] = work(*item[1])
-        except BaseException as error:  # of any thread, to be raised in the one that asked
-            errors[item[0]] = error
-        news.release()
-        return True
+    def one_more(wait: bool) -> tuple[int, tuple[int, int]] | None:
+        """Return the next block, if there is one and room for its result."""
+        return None if errors or not room.acquire(wait) else next(todo, None)
 
     def take_part() -> None:
-        while one_more(True):
-            pass
+        while (item := one_more(True)) is not None:
+            try:
+                results[item[0]] = work(*item[1])
+            except BaseException as error:  # of any thread, to be raised in the one that asked
+                errors[item[0]] = error
+            news.release()
 
     others: list[Future[None]] = []
     n_gathered = 0
@@ -174,8 +171,13 @@ def on_blocks(
                     gather(result)
                 n_gathered += 1
                 room.release()
-            elif not one_more(False):
+            elif (item := one_more(False)) is None:
                 news.acquire()
+            else:
+                try:
+                    results[item[0]] = work(*item[1])
+                except BaseException as error:
+                    errors[item[0]] = error
     finally:
         # After an error, or Ctrl-C: no new blocks; those that run are short.
         deque(todo, maxlen=0)
