@@ -38,7 +38,7 @@ $(VENV)/.release: pyproject.toml | $(BIN)/python
 	$(BIN)/python $(PIP) install -e '.[release]'
 	touch $@
 
-## demo: embed 32 mouse brains; tables, a picture and a report appear in demo-output/
+## demo: embed 32 mouse brains; tables and a report appear in demo-output/
 demo: $(VENV)/.demo
 	$(BIN)/eigengraphs demo --output demo-output
 
