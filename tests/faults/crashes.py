@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -109,7 +110,9 @@ class Traced:
                 continue
             number = os.WSTOPSIG(status)
             if number == signal.SIGTRAP | 0x80:
-                self._look(thread)
+                # A thread that stopped is gone if another has ended the process meanwhile.
+                with suppress(ProcessLookupError):
+                    self._look(thread)
             quiet = number in (signal.SIGTRAP | 0x80, signal.SIGTRAP, signal.SIGSTOP)
             _libc.ptrace(_SYSCALL, thread, 0, 0 if quiet else number)
 
