@@ -91,7 +91,7 @@ def render(report: Report, *, quick: bool = False) -> str:
         f"## {report.name}: {report.title}",
         f"`{command}`, {date.today().isoformat()}, {cores()} cores\n({report.versions})",
         _table(COLUMNS, [bar.row for bar in report.bars]) if report.bars else "",
-        _table(report.records, report.rows),
+        _table(report.columns, report.rows),
         report.meaning
         or f"{sum(bar.met for bar in report.bars)} of {len(report.bars)} bars are met.",
         f"![{report.title}]({report.picture})" if report.picture else "",
