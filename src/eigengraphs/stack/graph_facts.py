@@ -18,7 +18,7 @@ __all__ = ["GraphFacts", "broken_entry", "find_facts"]
 
 announce_compiling()
 
-_TILE = 64  # rows that are compared with their mirror images at a time
+_TILE = 64  # rows and columns of a tile, which with its mirror image fits in the first cache level
 _NOTHING = 1e-5  # of the largest entry: squares of 1e-10, which no product in float32 keeps
 _FEW = 0.1  # of a graph's entries may be broken; more of them are a unit
 _SAME = 1e-9  # of the larger of two entries: a difference that is rounding
@@ -166,18 +166,13 @@ _FOUND = np.dtype([
 
 
 def _scan(storage: NDArray[Any] | csr_array, first: int, out: NDArray[Any]) -> None:
-    """Fill ``out`` (b,), of ``_FOUND``, for graphs from ``first`` on; but for ``first_bad``.
-
-    Sums are taken in an order that depends on the graph alone. Entries that are not finite show in
-    the norm; what else is found of such a graph means nothing. Rounding, as in a correlation
-    matrix, is not direction; one count among millions is.
-    """
+    """Fill ``out`` (b,), of ``_FOUND``, for graphs from ``first`` on; but for ``first_bad``."""
+    diagonals = np.zeros((len(out), int(storage.shape[-1])))
+    eps = float(np.finfo(storage.dtype).eps)
     if isinstance(storage, np.ndarray):
-        with np.errstate(all="ignore"):
-            diagonals = _scan_arrays(storage[first : first + len(out)], out)
+        A = np.ascontiguousarray(storage[first : first + len(out)])
+        _scan_dense(A, eps, diagonals, out)
     else:
-        diagonals = np.zeros((len(out), int(storage.shape[-1])))
-        eps = float(np.finfo(storage.dtype).eps)
         _scan_flat(storage.data, storage.indices, storage.indptr, first, eps, diagonals, out)
     if len(out) > diagonals.shape[1]:
         diagonals = np.asfortranarray(diagonals)  # NumPy takes long for many short rows
@@ -185,30 +180,46 @@ def _scan(storage: NDArray[Any] | csr_array, first: int, out: NDArray[Any]) -> N
     out["diagonal_low"], out["diagonal_high"] = diagonals.min(axis=1), diagonals.max(axis=1)
 
 
-def _scan_arrays(A: NDArray[Any], out: NDArray[Any]) -> NDArray[np.float64]:
-    """Fill ``out`` (b,) for graphs (b, n, n), and return their diagonals (b, n)."""
-    b, n, _ = A.shape
-    squares = np.square(A, dtype=np.float64)
-    diagonals: NDArray[np.float64] = np.einsum("iss->is", A).astype(np.float64)
-    out["n_nonzero"], out["is_binary"] = (A != 0).sum(axis=(1, 2)), (squares == A).all(axis=(1, 2))
-    np.einsum("iss->is", squares)[...] = 0
-    off = squares.reshape(b, n * n).sum(axis=1)
-    out["norm"], out["off_norm"] = np.sqrt(off + (diagonals**2).sum(axis=1)), np.sqrt(off)
-    out["is_symmetric"] = (A.transpose(0, 2, 1) == A).all(axis=(1, 2))
-    for i in np.flatnonzero(~out["is_symmetric"]):
-        most = 4 * float(np.finfo(A.dtype).eps) * float(np.abs(A[i]).max())
-        near = (_are_near(A[i, lo:hi], A[i, :, lo:hi].T, most) for lo, hi in spans(n, _TILE))
-        out["is_symmetric"][i] = all(near)
-    return diagonals
-
-
-def _are_near(x: NDArray[Any], y: NDArray[Any], most: float) -> bool:
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    limits = np.maximum(most, _SAME * np.maximum(np.abs(x), np.abs(y)))
-    return bool((np.abs(x - y) <= limits).all())
-
-
 # ---------------------------------------------------------------------- kernels
+#
+# Sums are taken in an order that depends on the graph alone. Entries that are not finite show in
+# the sum of squares; what else is found of such a graph means nothing. Rounding, as in a
+# correlation matrix, is not direction; one count among millions is.
+
+
+@njit(cache=True, nogil=True)
+def _scan_dense(
+    A: NDArray[Any], eps: float, diagonals: NDArray[np.float64], out: NDArray[Any]
+) -> None:
+    """Fill ``diagonals`` (m, n), and ``out`` (m,) with what else is found of ``A`` (m, n, n)."""
+    m, n, _ = A.shape
+    entries = A.reshape(m, n * n)  # rows of small graphs are too short to be fast
+    for i in range(m):
+        squares, n_nonzero, n_other, is_symmetric = 0.0, 0, 0, True
+        for s0 in range(0, n, _TILE):
+            s1 = min(n, s0 + _TILE)
+            more_squares, more_nonzero, more_other = _count(entries[i, s0 * n : s1 * n])
+            squares += more_squares
+            n_nonzero += more_nonzero
+            n_other += more_other
+            is_symmetric = is_symmetric and _rows_are_mirrored(A[i], s0, s1, True, 0.0)
+        if not is_symmetric:
+            most = 0.0
+            for x in entries[i]:
+                most = max(most, 4 * eps * abs(np.float64(x)))
+            is_symmetric = _rows_are_mirrored(A[i], 0, n, False, most)
+        on_squares = 0.0
+        for s in range(n):
+            diagonals[i, s] = A[i, s, s]
+            on_squares += diagonals[i, s] * diagonals[i, s]
+        off_squares = squares - on_squares
+        if 2 * off_squares < squares:  # a large diagonal takes the digits of the rest along
+            off_squares = 0.0
+            for s in range(n):
+                off_squares += _count(A[i, s, :s])[0] + _count(A[i, s, s + 1 :])[0]
+        out[i]["norm"], out[i]["off_norm"] = np.sqrt(off_squares + on_squares), np.sqrt(off_squares)
+        out[i]["n_nonzero"], out[i]["is_binary"] = n_nonzero, n_other == 0
+        out[i]["is_symmetric"] = is_symmetric
 
 
 @njit(cache=True, nogil=True)
@@ -221,9 +232,9 @@ def _scan_flat(
     diagonals: NDArray[np.float64],
     out: NDArray[Any],
 ) -> None:
-    """Fill ``diagonals`` (b, n) and ``out`` (b,) for graphs from ``first`` on of a CSR matrix.
+    """Fill the same for graphs ``first`` to ``first + b`` of a CSR matrix (m * n, n).
 
-    ``data``, ``indices`` and ``indptr`` are those of (m * n, n), in canonical form.
+    ``data``, ``indices`` and ``indptr`` are in canonical form.
     """
     b, n = diagonals.shape
     cursor = np.empty(n, dtype=indptr.dtype)
@@ -271,6 +282,27 @@ def _count(values: NDArray[Any]) -> tuple[float, int, int]:
         n_nonzero += x != 0
         n_other += x * x != x
     return squares, n_nonzero, n_other
+
+
+@njit(cache=True, nogil=True)
+def _rows_are_mirrored(A: NDArray[Any], s0: int, s1: int, exactly: bool, most: float) -> bool:
+    """Tell whether A_st = A_ts for all s0 <= s < s1 and t < s, tile by tile.
+
+    If not ``exactly``, they may differ by ``most``, or a billionth of the larger.
+    """
+    for t0 in range(0, s1, _TILE):
+        for s in range(s0, s1):
+            n_other = 0
+            if exactly:
+                for t in range(t0, min(s, t0 + _TILE)):
+                    n_other += A[s, t] != A[t, s]
+            else:
+                for t in range(t0, min(s, t0 + _TILE)):
+                    x, y = np.float64(A[s, t]), np.float64(A[t, s])
+                    n_other += not abs(x - y) <= max(most, _SAME * max(abs(x), abs(y)))
+            if n_other > 0:
+                return False
+    return True
 
 
 @njit(cache=True, nogil=True)
